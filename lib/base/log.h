@@ -1,0 +1,13 @@
+/* The process's log hook.  SPDX-License-Identifier: MIT */
+#ifndef GPUL_BASE_LOG_H
+#define GPUL_BASE_LOG_H
+
+#include <gpulaunch/gpulaunch.h>
+
+/* The level that is on, 0 when there is no hook: test it before building a message. */
+int gpul__log_level(void);
+#define gpul__log_on(level) (gpul__log_level() >= (int)(level))
+
+void gpul__log(gpul_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif
