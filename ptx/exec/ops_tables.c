@@ -1,0 +1,15 @@
+/* The tables of one instruction set variant.  A new file of operations is listed here.
+ * SPDX-License-Identifier: MIT */
+#include "ptx/exec/ir.h"
+
+extern const op_table ISA_NAME(ptx_ops_core);
+
+static const op_table *const tables[] = {
+    &ISA_NAME(ptx_ops_core),
+    NULL,
+};
+
+#define TEXT_(x) #x
+#define TEXT(x)  TEXT_(x)
+extern const isa_variant ISA_NAME(ptx_isa);
+const isa_variant ISA_NAME(ptx_isa) = { TEXT(PTX_ISA), tables };
