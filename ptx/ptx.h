@@ -209,8 +209,8 @@ typedef struct ptx_call {
     ptx_operand callee; /* FUNCTION or REGISTER */
     ptx_operand *results, *arguments;
     uint32_t result_count, argument_count;
-    const ptx_prototype *prototype; /* of an indirect call, or NULL */
-    uint32_t table;                 /* of possible callees: index into tables + 1, or 0 */
+    uint32_t prototype; /* of an indirect call: index into prototypes + 1, or 0 */
+    uint32_t table;     /* of possible callees: index into tables + 1, or 0 */
 } ptx_call;
 
 typedef struct ptx_instruction {
@@ -350,7 +350,7 @@ struct ptx_function {
     ptx_register_group *groups;
     ptx_register *registers;
     uint32_t group_count, register_count;
-    ptx_variable *variables; /* .local .shared .param .global .const declared in the body */
+    ptx_variable **variables; /* .local .shared .param .global .const declared in the body */
     uint32_t variable_count;
     ptx_label *labels;
     uint32_t label_count;
