@@ -102,6 +102,7 @@ typedef struct gpul_detail {
     const char *parameter; /* the kernel parameter it is about */
     const char *text;      /* one sentence; never NULL */
     const char *source;    /* the source line it points at, without its line end */
+    const void *reserved;
 } gpul_detail;
 
 /* Why the last failing call of this thread failed. */
@@ -120,6 +121,7 @@ typedef struct gpul_error {
     size_t detail_count;
     const char *caller_file; /* where the launch or load to blame was written; NULL: not known */
     int caller_line;
+    const void *reserved[4];
 } gpul_error;
 
 /* The record of the last failing call on this thread.  Never NULL; valid until the next failing call
