@@ -1,0 +1,85 @@
+/* Names and meanings of CUresult, nvrtcResult and errno values, from tables of our own so that they are there
+ * without a driver and in any C library.  SPDX-License-Identifier: MIT */
+#include <gpulaunch/gpulaunch.h>
+
+#include <errno.h>
+#include <stddef.h>
+
+struct row {
+    int number;
+    const char *name, *text;
+};
+
+static const struct row cuda_rows[] = {
+#define X(number, name, text) { number, "CUDA_" #name, text },
+#include "base/native_cuda.def"
+#undef X
+};
+
+static const struct row nvrtc_rows[] = {
+#define X(number, name, text) { number, "NVRTC_" #name, text },
+#include "base/native_nvrtc.def"
+#undef X
+};
+
+// clang-format off
+static const struct row errno_rows[] = {
+#define X(name, text) { name, #name, text },
+    X(EPERM,        "not permitted")                    X(ENOENT,    "no such file or folder")
+    X(EINTR,        "interrupted by a signal")          X(EIO,       "input or output failed")
+    X(ENXIO,        "no such device or address")        X(E2BIG,     "the argument list is too long")
+    X(ENOEXEC,      "not an executable")                X(EBADF,     "bad file descriptor")
+    X(ECHILD,       "no child process")                 X(EAGAIN,    "not possible at the moment")
+    X(ENOMEM,       "out of host memory")               X(EACCES,    "permission denied")
+    X(EFAULT,       "bad address")                      X(EBUSY,     "in use")
+    X(EEXIST,       "exists already")                   X(EXDEV,     "on another file system")
+    X(ENODEV,       "no such device")                   X(ENOTDIR,   "not a folder")
+    X(EISDIR,       "is a folder")                      X(EINVAL,    "not valid")
+    X(ENFILE,       "the system has too many open files")
+    X(EMFILE,       "the process has too many open files")
+    X(ETXTBSY,      "the program file is in use")       X(EFBIG,     "the file would be too large")
+    X(ENOSPC,       "no space left")                    X(ESPIPE,    "not seekable")
+    X(EROFS,        "the file system is read-only")     X(EMLINK,    "too many links")
+    X(EPIPE,        "nobody reads the pipe")            X(ERANGE,    "out of range")
+    X(EDEADLK,      "would wait for ever")              X(ENAMETOOLONG, "the name is too long")
+    X(ENOLCK,       "no locks left")                    X(ENOSYS,    "the system does not have the call")
+    X(ENOTEMPTY,    "the folder is not empty")          X(ELOOP,     "too many symbolic links")
+    X(ELIBACC,      "a shared library cannot be reached")
+    X(ELIBBAD,      "a shared library is damaged")      X(EILSEQ,    "not valid text")
+    X(EOVERFLOW,    "too large for its type")           X(ENOTSUP,   "not supported")
+    X(ETIMEDOUT,    "took too long")                    X(ESTALE,    "the network file is gone")
+    X(EDQUOT,       "the disk quota is used up")
+#undef X
+};
+// clang-format on
+
+#define FIND(rows, native) find(rows, sizeof rows / sizeof *rows, native)
+
+static const struct row *find(const struct row *rows, size_t count, int native)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].number == native) return &rows[i];
+    static const struct row unknown = { 0, "unknown", "unknown" };
+    return &unknown;
+}
+
+static const struct row *lookup(gpul_native_kind kind, int native)
+{
+    switch (kind) {
+    case GPUL_NATIVE_CUDA: return FIND(cuda_rows, native);
+    case GPUL_NATIVE_NVRTC: return FIND(nvrtc_rows, native);
+    case GPUL_NATIVE_ERRNO: return FIND(errno_rows, native);
+    case GPUL_NATIVE_NONE: break;
+    }
+    return find(NULL, 0, 0);
+}
+
+const char *gpul_native_name(gpul_native_kind kind, int native)
+{
+    return lookup(kind, native)->name;
+}
+
+const char *gpul_native_text(gpul_native_kind kind, int native)
+{
+    return lookup(kind, native)->text;
+}
