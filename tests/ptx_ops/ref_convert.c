@@ -1,0 +1,117 @@
+/* Conversions, PTX ISA 9.7.9.21.  SPDX-License-Identifier: MIT */
+#include "ref.h"
+
+static uint64_t mask_of(unsigned bits)
+{
+    return bits >= 64 ? ~0ull : (1ull << bits) - 1;
+}
+
+static number_rounding rounding_of(const form *f)
+{
+    if (form_has(f, "rna")) return ROUND_AWAY;
+    if (form_has(f, "rz") || form_has(f, "rzi")) return ROUND_ZERO;
+    if (form_has(f, "rm") || form_has(f, "rmi")) return ROUND_DOWN;
+    if (form_has(f, "rp") || form_has(f, "rpi")) return ROUND_UP;
+    return ROUND_NEAREST;
+}
+
+static bool rounds_to_integral(const form *f)
+{
+    return form_has(f, "rni") || form_has(f, "rzi") || form_has(f, "rmi") || form_has(f, "rpi");
+}
+
+static number integer_value(form_type t, uint64_t bits)
+{
+    const unsigned width = form_bits(t);
+    bits &= mask_of(width);
+    const bool negative = form_is_signed(t) && bits >> (width - 1) & 1;
+    return number_integer(negative, negative ? (0 - bits) & mask_of(width) : bits);
+}
+
+static uint64_t to_integer(form_type d, form_type s, number x, number_rounding r)
+{
+    const unsigned width = form_bits(d);
+    if (x.kind == NUMBER_NAN) /* zero, unless one of the two types has 64 bits */
+        return s == TYPE_F64 || width == 64 ? 1ull << (width - 1) : 0;
+    return number_to_integer(number_integral(x, r), width, form_is_signed(d));
+}
+
+/* Into a floating-point format, with what may follow the rounding. */
+static uint64_t to_float(const form *f, const number_format *format, number x, number_rounding r)
+{
+    const unsigned top = format->fraction_bits + format->exponent_bits + format->unused_low;
+    uint64_t bits = number_encode(format, x, r);
+    if (form_has(f, "ftz") && format == number_format_of(TYPE_F32))
+        bits = number_flush(format, bits);
+    const number y = number_decode(format, bits);
+    if (form_has(f, "sat")) {
+        const number one = number_integer(false, 1);
+        if (y.kind == NUMBER_NAN || y.kind == NUMBER_ZERO || y.negative) return 0;
+        return number_compare(y, one) > 0 ? number_encode(format, one, r) : bits;
+    }
+    if (form_has(f, "relu") && y.kind != NUMBER_NAN && (y.negative || y.kind == NUMBER_ZERO))
+        return 0;
+    if (form_has(f, "satfinite") && y.kind != NUMBER_NAN) {
+        /* The largest number of the format, found by rounding something huge towards zero. */
+        const number huge = { NUMBER_FINITE, false, false, 4000, 1 };
+        const uint64_t most = number_encode(format, huge, ROUND_ZERO);
+        if (x.kind == NUMBER_INFINITE ||
+            number_compare((number){ x.kind, false, x.more, x.exponent, x.digits },
+                           number_decode(format, most)) > 0)
+            return most | (uint64_t)x.negative << top;
+    }
+    return bits;
+}
+
+static number source_value(const form *f, form_type s, uint64_t bits)
+{
+    if (!form_is_float(s)) return integer_value(s, bits);
+    const number_format *format = number_format_of(s);
+    bits &= mask_of(form_bits(s));
+    if (form_has(f, "ftz") && s == TYPE_F32) bits = number_flush(format, bits);
+    return number_decode(format, bits);
+}
+
+static bool packed(const form *f, const uint64_t in[4], uint64_t *out)
+{
+    const form_type d = f->types[0], s = f->types[1];
+    const unsigned to = form_bits(d) / 2, from = form_bits(s) / 2;
+    const number_format *format = number_format_of(d);
+    if (s == TYPE_F32) /* the first source becomes the upper part */
+        *out = to_float(f, format, source_value(f, s, in[1]), rounding_of(f)) |
+               to_float(f, format, source_value(f, s, in[0]), rounding_of(f)) << to;
+    else {
+        const number low = number_decode(number_format_of(s), in[0] & mask_of(from));
+        const number high = number_decode(number_format_of(s), in[0] >> from & mask_of(from));
+        *out = to_float(f, format, low, rounding_of(f)) | to_float(f, format, high, rounding_of(f))
+                                                              << to;
+    }
+    return true;
+}
+
+bool ref_convert(const form *f, const uint64_t in[4], uint64_t *out)
+{
+    if (!form_is(f, "cvt") || f->type_count != 2) return false;
+    const form_type d = f->types[0], s = f->types[1];
+    const number_rounding r = rounding_of(f);
+    if (form_is_packed(d)) return packed(f, in, out);
+    number x = source_value(f, s, in[0]);
+    if (form_is_float(d)) {
+        const uint64_t sign = (uint64_t)x.negative << (form_bits(d) - 1);
+        if (rounds_to_integral(f)) {
+            x = number_integral(x, r);
+            if (x.kind == NUMBER_ZERO && !form_has(f, "sat")) {
+                *out = sign; /* the sign stays */
+                return true;
+            }
+        }
+        *out = to_float(f, number_format_of(d), x, r);
+    } else if (form_is_float(s)) {
+        *out = to_integer(d, s, x, r);
+    } else if (form_has(f, "sat")) {
+        *out = number_to_integer(x, form_bits(d), form_is_signed(d));
+    } else {
+        *out = (x.negative ? 0 - (uint64_t)x.digits : (uint64_t)x.digits) & mask_of(form_bits(d));
+    }
+    return true;
+}
