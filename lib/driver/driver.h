@@ -18,8 +18,24 @@ typedef struct gpul__driver {
 #undef X
 } gpul__driver;
 
-/* "580.159.04" of the loaded kernel module, "" when there is none to ask.  Writes at most `size` bytes. */
-void gpul__driver_release(char *out, size_t size);
+/* The entries by number, in the order of driver.def. */
+enum {
+#define X(field, symbol, need, params, args, letters) GPUL__ENTRY_##field,
+#include "driver/driver.def"
+#undef X
+    GPUL__DRIVER_ENTRIES
+};
+
+/* The exported symbol of an entry and whether it is needed (`needed` may be NULL); NULL past the last. */
+const char *gpul__driver_symbol(size_t entry, bool *needed);
+
+/* An entry as a plain address, for those who go through a whole table. */
+void *gpul__driver_entry(const gpul__driver *driver, size_t entry);
+void gpul__driver_set_entry(gpul__driver *driver, size_t entry, void *function);
+
+/* The release of the driver: that of the loaded kernel module, else of the library's file name; "" when neither is
+ * known.  "580.159.04" is one. */
+void gpul__driver_release(char *out, size_t size, const gpul__driver *driver);
 
 /* Opens libcuda: `path`, else $GPULAUNCH_LIBCUDA, else where drivers are found.  Each library is loaded once a process and
  * stays loaded.  On success cuInit has succeeded and there is a device.  A failure leaves the thread's error record. */
