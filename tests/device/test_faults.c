@@ -125,8 +125,7 @@ static void one_past_the_end(void **state)
 {
     (void)state;
     if (!on_cpu()) {
-        print_message("SKIP: a GPU does not notice an overrun inside its allocation granularity\n");
-        skip();
+        skip_because("a GPU does not notice an overrun inside its allocation granularity");
     }
     gpul_module *module = load_kernels("faults");
     gpul_buffer *buffer = buffer_of(400, NULL);

@@ -111,8 +111,7 @@ static void a_source_is_compiled_for_the_device(void **state)
 {
     (void)state;
     if (!have_nvrtc()) {
-        print_message("SKIP: no NVRTC\n");
-        skip();
+        skip_because("no NVRTC");
     }
     gpul_image *image;
     gpul_module *module;

@@ -1,0 +1,305 @@
+/* The compile cache's store and keys: what is put in comes back whole or not at all, whatever happens to
+ * the folder.  SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "core/cache.h"
+#include "core/cache_key.h"
+#include "runner.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static char base[64];
+static const char key[] = "0123456789abcdef0123456789abcdef";
+
+static int fresh(void **state)
+{
+    (void)state;
+    snprintf(base, sizeof base, "/tmp/gpulaunch-cache-XXXXXX");
+    if (!mkdtemp(base)) return -1;
+    char folder[128];
+    snprintf(folder, sizeof folder, "%s/a/b", base);
+    return setenv("GPULAUNCH_CACHE_DIR", folder, 1);
+}
+
+static int gone(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", base);
+    return system(command);
+}
+
+static void entries_come_back(void **state)
+{
+    (void)state;
+    int folder = gpul__cache_open();
+    assert_true(folder >= 0);
+    struct stat about;
+    assert_int_equal(fstat(folder, &about), 0);
+    assert_int_equal(about.st_mode & 0777, 0700);
+    size_t size = 1;
+    assert_null(gpul__cache_read(folder, key, "image", &size));
+    assert_int_equal(size, 0);
+    assert_true(gpul__cache_write(folder, key, "image", "hello", 5));
+    char *data = gpul__cache_read(folder, key, "image", &size);
+    assert_int_equal(size, 5);
+    assert_string_equal(data, "hello");
+    gpul__free(data);
+    assert_true(gpul__cache_write(folder, key, "image", "", 0));
+    data = gpul__cache_read(folder, key, "image", &size);
+    assert_non_null(data);
+    assert_int_equal(size, 0);
+    gpul__free(data);
+    assert_null(gpul__cache_read(folder, key, "other", &size));
+    close(folder);
+}
+
+/* Changes one byte, or the length, of the entry on disk. */
+static void harm(int folder, int at, int length)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s.image", key);
+    int fd = openat(folder, name, O_RDWR);
+    assert_true(fd >= 0);
+    char byte;
+    if (at >= 0) {
+        assert_int_equal(pread(fd, &byte, 1, at), 1);
+        byte ^= 1;
+        assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+    }
+    if (length >= 0) assert_int_equal(ftruncate(fd, length), 0);
+    close(fd);
+}
+
+static void damaged_entries_are_dropped(void **state)
+{
+    (void)state;
+    int folder = gpul__cache_open();
+    size_t size;
+    for (int at = 0; at < 32 + 5; at++) {
+        assert_true(gpul__cache_write(folder, key, "image", "hello", 5));
+        harm(folder, at, -1);
+        assert_null(gpul__cache_read(folder, key, "image", &size));
+    }
+    for (int length = 0; length < 32 + 5; length++) {
+        assert_true(gpul__cache_write(folder, key, "image", "hello", 5));
+        harm(folder, -1, length);
+        assert_null(gpul__cache_read(folder, key, "image", &size));
+    }
+    char name[64];
+    snprintf(name, sizeof name, "%s.image", key);
+    assert_int_equal(faccessat(folder, name, F_OK, 0), -1);
+    assert_int_equal(symlinkat("/etc/passwd", folder, name), 0);
+    assert_null(gpul__cache_read(folder, key, "image", &size));
+    assert_int_equal(mkdirat(folder, name, 0700), 0);
+    assert_null(gpul__cache_read(folder, key, "image", &size));
+    close(folder);
+}
+
+static void folders_of_others_are_not_used(void **state)
+{
+    (void)state;
+    char folder[128], link[128];
+    snprintf(folder, sizeof folder, "%s/open", base);
+    assert_int_equal(mkdir(folder, 0755), 0);
+    setenv("GPULAUNCH_CACHE_DIR", folder, 1);
+    assert_int_equal(gpul__cache_open(), -1);
+    assert_int_equal(chmod(folder, 0700), 0);
+    int good = gpul__cache_open();
+    assert_true(good >= 0);
+    close(good);
+    snprintf(link, sizeof link, "%s/link", base);
+    assert_int_equal(symlink(folder, link), 0);
+    setenv("GPULAUNCH_CACHE_DIR", link, 1);
+    assert_int_equal(gpul__cache_open(), -1);
+    snprintf(folder, sizeof folder, "%s/file", base);
+    close(open(folder, O_CREAT | O_WRONLY, 0600));
+    setenv("GPULAUNCH_CACHE_DIR", folder, 1);
+    assert_int_equal(gpul__cache_open(), -1);
+    setenv("GPULAUNCH_CACHE_DIR", "/proc/no/such", 1);
+    assert_int_equal(gpul__cache_open(), -1);
+}
+
+static void a_full_disk_leaves_nothing(void **state)
+{
+    (void)state;
+    int folder = gpul__cache_open();
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGXFSZ, SIG_IGN);
+        struct rlimit small = { 1000, 1000 };
+        setrlimit(RLIMIT_FSIZE, &small);
+        static char big[5000];
+        _exit(gpul__cache_write(folder, key, "image", big, sizeof big) ? 1 : 0);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+    size_t size;
+    assert_null(gpul__cache_read(folder, key, "image", &size));
+    char command[160];
+    snprintf(command, sizeof command, "test -z \"$(ls -A '%s/a/b')\"", base);
+    assert_int_equal(system(command), 0);
+    close(folder);
+}
+
+static void many_processes_share_a_key(void **state)
+{
+    (void)state;
+    enum { PROCESSES = 60, BYTES = 100000 };
+    for (int i = 0; i < PROCESSES; i++) {
+        if (fork() == 0) {
+            int folder = gpul__cache_open();
+            char *mine = malloc(BYTES);
+            memset(mine, 'a' + i % 26, BYTES);
+            int bad = folder < 0;
+            for (int k = 0; k < 5; k++) {
+                gpul__cache_write(folder, key, "image", mine, BYTES);
+                size_t size;
+                char *got = gpul__cache_read(folder, key, "image", &size);
+                bad |= !got || size != BYTES;
+                for (size_t j = 1; got && j < size; j++) bad |= got[j] != got[0];
+                gpul__free(got);
+                if (i % 7 == 0 && k == 2) raise(SIGKILL);
+            }
+            _exit(bad);
+        }
+    }
+    for (int i = 0; i < PROCESSES; i++) {
+        int status;
+        assert_true(wait(&status) > 0);
+        if (WIFEXITED(status)) assert_int_equal(WEXITSTATUS(status), 0);
+    }
+}
+
+static void the_oldest_go_first(void **state)
+{
+    (void)state;
+    int folder = gpul__cache_open();
+    static char data[1000];
+    for (int i = 0; i < 10; i++) {
+        char name[33], file[64];
+        snprintf(name, sizeof name, "%032x", 0xabc0 + i);
+        assert_true(gpul__cache_write(folder, name, "image", data, sizeof data));
+        snprintf(file, sizeof file, "%s.image", name);
+        struct timespec when[2] = { { time(NULL) - 1000 + i, 0 }, { time(NULL) - 1000 + i, 0 } };
+        assert_int_equal(utimensat(folder, file, when, 0), 0);
+    }
+    size_t size;
+    gpul__free(gpul__cache_read(folder, "0000000000000000000000000000abc0", "image", &size));
+    struct gpul__cache_use removed, left;
+    gpul__cache_prune(folder, 3200, 0, &removed, &left);
+    assert_int_equal(left.entries, 3);
+    assert_int_equal(removed.entries, 7);
+    void *used = gpul__cache_read(folder, "0000000000000000000000000000abc0", "image", &size);
+    assert_non_null(used);
+    gpul__free(used);
+    assert_null(gpul__cache_read(folder, "0000000000000000000000000000abc1", "image", &size));
+    gpul__cache_prune(folder, UINT64_MAX, 500, &removed, &left);
+    assert_int_equal(left.entries, 1);
+    close(folder);
+}
+
+static bool scan(char out[33], const char *source, const char *const *folders)
+{
+    gpul__key k;
+    gpul__key_begin(&k, "test");
+    bool known = gpul__key_headers(&k, source, strlen(source), base, folders,
+                                   (const gpul_header[]){ { "own.h", "#include <other.h>\n" },
+                                                          { "other.h", "" },
+                                                          { NULL, NULL } });
+    gpul__key_end(&k, out);
+    return known;
+}
+
+static void put(const char *name, const char *text)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s%s", base, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void headers_are_part_of_the_key(void **state)
+{
+    (void)state;
+    strcat(base, "/");
+    const char *const folders[] = { base, NULL };
+    char one[33], two[33], three[33];
+    put("first.h", "#include \"second.h\"\n");
+    put("second.h", "int a;\n");
+    assert_true(scan(one, "#include \"first.h\"\n", folders));
+    assert_true(scan(two, "#include \"first.h\"\n", folders));
+    assert_string_equal(one, two);
+    put("second.h", "int b;\n");
+    assert_true(scan(three, "#include \"first.h\"\n", folders));
+    assert_string_not_equal(one, three);
+    assert_true(scan(one, "  #  include <first.h> // with a remark\n", folders));
+    assert_true(scan(one, "#include <own.h>\n", NULL));
+    /* What cannot be known is not cached. */
+    assert_false(scan(one, "#include <missing.h>\n", folders));
+    assert_false(scan(one, "#define H <first.h>\n#include H\n", folders));
+    assert_false(scan(one, "#if __has_include(<first.h>)\n#endif\n", folders));
+    assert_false(scan(one, "#inc\\\nlude <first.h>\n", folders));
+    assert_false(scan(one, "#include_next <first.h>\n", folders));
+    assert_false(scan(one, "/* a\n*/ #include <missing.h>\n", folders));
+    /* A header that includes itself ends. */
+    put("loop.h", "#include \"loop.h\"\n");
+    assert_true(scan(one, "#include \"loop.h\"\n", folders));
+    base[strlen(base) - 1] = 0;
+}
+
+static void parts_do_not_run_together(void **state)
+{
+    (void)state;
+    char one[33], two[33];
+    gpul__key k;
+    gpul__key_begin(&k, "test");
+    gpul__key_text(&k, "x", "ab");
+    gpul__key_text(&k, "x", "c");
+    gpul__key_end(&k, one);
+    gpul__key_begin(&k, "test");
+    gpul__key_text(&k, "x", "a");
+    gpul__key_text(&k, "x", "bc");
+    gpul__key_end(&k, two);
+    assert_string_not_equal(one, two);
+    gpul__key_begin(&k, "test");
+    gpul__key_text(&k, "x", NULL);
+    gpul__key_end(&k, one);
+    gpul__key_begin(&k, "test");
+    gpul__key_text(&k, "x", "");
+    gpul__key_end(&k, two);
+    assert_string_not_equal(one, two);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fresh, gone)
+    const struct CMUnitTest tests[] = {
+        TEST(entries_come_back),
+        TEST(damaged_entries_are_dropped),
+        TEST(folders_of_others_are_not_used),
+        TEST(a_full_disk_leaves_nothing),
+        TEST(many_processes_share_a_key),
+        TEST(the_oldest_go_first),
+        TEST(headers_are_part_of_the_key),
+        TEST(parts_do_not_run_together),
+    };
+    return gpul_run_tests("cache", tests, NULL, NULL);
+}
