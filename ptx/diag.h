@@ -40,6 +40,8 @@ typedef struct ptx_diags {
 
 /* Copies all texts, so that the list outlives the module and the source. */
 void ptx_diags_add(ptx_diags *diags, const ptx_diag *diag);
+/* Brings the messages from `first` on into the order of their lines. */
+void ptx_diags_sort(ptx_diags *diags, size_t first);
 void ptx_diags_free(ptx_diags *diags);
 
 /* "line 12, column 5: error: ... (kernel `k`, instruction `mul.f32`)", the source line, a caret. */

@@ -216,6 +216,7 @@ typedef struct ptx_call {
 typedef struct ptx_instruction {
     uint16_t opcode; /* ptx_opcode */
     bool guard_negated;
+    bool refused; /* the CPU device does not run it */
     uint8_t operand_count;
     uint32_t guard; /* register, or PTX_NO_REGISTER */
     ptx_operand *operands;
@@ -282,10 +283,11 @@ struct ptx_variable {
 
 /* `.reg .b32 %r<200>` or `.reg .b32 a`: only its type's width counts, the container is untyped. */
 typedef struct ptx_register_group {
-    const char *name; /* the prefix, or the whole name when count is 0 */
-    uint8_t type;     /* ptx_type */
-    uint8_t vector;   /* 0, 2 or 4: `.reg .v4 .f32 v` is four registers v.x v.y v.z v.w */
-    uint32_t count;   /* of `<200>`; 0: a single name */
+    const char *name; /* of a range `%r<200>` its prefix, else the whole name */
+    bool is_range, is_param;
+    uint8_t type;   /* ptx_type */
+    uint8_t vector; /* 0, 2 or 4: `.reg .v4 .f32 v` is four registers v.x v.y v.z v.w */
+    uint32_t count; /* of a range: 200 */
     uint32_t scope;
     uint32_t line;
     uint32_t before; /* the instruction in front of which it stands */
@@ -333,6 +335,7 @@ typedef struct ptx_table {
 typedef struct ptx_pragma {
     const char *text;       /* without the quotes */
     uint32_t before, scope; /* in front of this instruction */
+    bool in_header;         /* of a function: between its parameters and its body */
     uint32_t order;         /* at module level */
 } ptx_pragma;
 
