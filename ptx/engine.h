@@ -211,9 +211,9 @@ typedef enum ptx_fault_kind {
     PTX_FAULT_GRID_SYNC, /* grid synchronisation outside a cooperative launch */
     PTX_FAULT_BUDGET,    /* instruction budget used up */
     PTX_FAULT_CANCELLED,
+    PTX_FAULT_INVALID_FREE,  /* free of what malloc in a kernel did not give, or twice */
     PTX_FAULT_OUT_OF_MEMORY, /* the engine itself */
     PTX_FAULT_EXITED_LANES,  /* warning: a mask names lanes that have exited */
-    PTX_FAULT_INACTIVE_LANE, /* warning: shfl reads a lane that does not take part */
     PTX_FAULT_KIND_COUNT
 } ptx_fault_kind;
 const char *ptx_fault_name(ptx_fault_kind kind); /* "out of bounds", ... */

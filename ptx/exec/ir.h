@@ -36,24 +36,24 @@ typedef void handler(warp *w, const insn *i);
 /* What the loop has to do besides calling the handler. */
 typedef enum control {
     CONTROL_NONE,    /* call the handler and go on */
-    CONTROL_GUARDED, /* the same under the guard predicate */
-    CONTROL_LEADER,  /* first instruction of a basic block: another split may wait here */
-    CONTROL_BRANCH,  /* to `target` */
-    CONTROL_INDEXED, /* brx.idx: `extra` is a table of targets */
+    CONTROL_CHECKED, /* the same, but something in `flags` or a guard has to be looked at first */
+    CONTROL_BRANCH,  /* to `target`; the only other one with a guard */
+    CONTROL_INDEXED, /* brx.idx: `extra` is a table of targets, `a` the index */
     CONTROL_CALL,    /* `extra` is a call description */
+    CONTROL_SYSTEM,  /* call of a function that the device provides: `extra` is the same */
     CONTROL_RETURN,
     CONTROL_EXIT,
     CONTROL_BARRIER, /* bar, barrier: `extra` is a barrier description */
     CONTROL_CLUSTER, /* barrier.cluster */
-    CONTROL_COLLECT, /* shfl, vote, match, redux, elect, bar.warp.sync with a member mask */
-    CONTROL_TRAP,
-    CONTROL_PAUSE,  /* nanosleep and the like: another warp may run */
-    CONTROL_SYSTEM, /* vprintf, malloc, free, __assertfail: lane by lane */
+    CONTROL_COLLECT, /* shfl, vote, match, redux, elect, bar.warp.sync: see collect.h */
+    CONTROL_CLOCK,   /* a special register that changes */
+    CONTROL_PAUSE,   /* nanosleep: `a` is the time */
+    CONTROL_TRAP,    /* size: 0 trap, 1 brkpt */
 } control;
 
 enum {
     INSN_GUARD_NEGATED = 1, /* runs where the guard is false */
-    INSN_LEADER = 2,        /* also first of a basic block, for those whose control says else */
+    INSN_LEADER = 2,        /* first of a basic block: another split may wait here */
     INSN_POLLS = 4,         /* may wait for another thread's write: atomic, volatile, acquire */
 };
 
@@ -131,11 +131,8 @@ typedef struct op_table {
 #define ISA_PASTE(name, isa)  ISA_PASTE_(name, isa)
 #define ISA_NAME(name)        ISA_PASTE(name, PTX_ISA)
 
-/* One compiled variant. */
-typedef struct isa_variant {
-    const char *name;
-    const op_table *const *tables; /* ends in NULL */
-} isa_variant;
+/* One compiled variant: see isa.h. */
+typedef struct isa_variant isa_variant;
 extern const isa_variant *const ptx_isa_variants[]; /* best first; ends in NULL */
 bool ptx_isa_available(const isa_variant *isa);     /* on this processor */
 

@@ -17,6 +17,9 @@
  *     TEST(names, fn, A, condition)                     one predicate of one source: testp
  *     SELECT(names, fn, D, A, B, expression)            the third source is a predicate, seen as
  *                                                       `p` (0 or 1): selp
+ *     RARE1, RARE2, RARE3: as OP1, OP2, OP3, but without a masked loop of their own: under a mask the
+ *                                                       loop for all lanes runs (it is insn.run[1])
+ *                                                       and the idle lanes are put back after it
  *     OP1_IN ... COMPARE_IN(scope, names, ...)          the same, the loop between
  *                                                       OP_ENTER_<scope> and OP_LEAVE_<scope>, for
  *                                                       instance to set rounding or flush modes
@@ -45,6 +48,9 @@ typedef int64_t s64;
 typedef float f32;
 typedef double f64;
 
+/* The masked handlers of RARE rows, in ops_blend.c: for results of 32 and of 64 bits. */
+handler ISA_NAME(ptx_blend_32), ISA_NAME(ptx_blend_64);
+
 /* How a type lies in its slot. */
 #define OP_SLOT_u8  u32
 #define OP_SLOT_s8  u32
@@ -67,6 +73,17 @@ typedef double f64;
 #define OP_KIND_u64 OPERAND_64
 #define OP_KIND_s64 OPERAND_64
 #define OP_KIND_f64 OPERAND_64
+
+#define OP_BLEND_u8  ISA_NAME(ptx_blend_32)
+#define OP_BLEND_s8  ISA_NAME(ptx_blend_32)
+#define OP_BLEND_u16 ISA_NAME(ptx_blend_32)
+#define OP_BLEND_s16 ISA_NAME(ptx_blend_32)
+#define OP_BLEND_u32 ISA_NAME(ptx_blend_32)
+#define OP_BLEND_s32 ISA_NAME(ptx_blend_32)
+#define OP_BLEND_f32 ISA_NAME(ptx_blend_32)
+#define OP_BLEND_u64 ISA_NAME(ptx_blend_64)
+#define OP_BLEND_s64 ISA_NAME(ptx_blend_64)
+#define OP_BLEND_f64 ISA_NAME(ptx_blend_64)
 
 #if defined(__clang__)
 #define OP_LANES _Pragma("clang loop vectorize(assume_safety)") for (int l = 0; l < WARP_LANES; l++)

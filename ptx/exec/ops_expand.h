@@ -4,7 +4,7 @@
 // clang-format off
 
 /* First pass: the functions. */
-#define OP_HANDLERS(scope, fn, D, SOURCES, VALUES, expression)                                     \
+#define OP_FULL(scope, fn, D, SOURCES, VALUES, expression)                                         \
     static void fn##_full(warp *w, const insn *i)                                                  \
     {                                                                                              \
         OP_SLOT_##D *d_ = OP_AT(D, i->d);                                                          \
@@ -12,7 +12,9 @@
         OP_ENTER_##scope                                                                           \
         OP_LANES { VALUES D r_ = (D)(expression); d_[l] = (OP_SLOT_##D)r_; }                       \
         OP_LEAVE_##scope                                                                           \
-    }                                                                                              \
+    }
+#define OP_HANDLERS(scope, fn, D, SOURCES, VALUES, expression)                                     \
+    OP_FULL(scope, fn, D, SOURCES, VALUES, expression)                                             \
     static void fn##_some(warp *w, const insn *i)                                                  \
     {                                                                                              \
         OP_SLOT_##D *d_ = OP_AT(D, i->d);                                                          \
@@ -64,10 +66,21 @@
     OP_COMPARES(S, fn, OP_SOURCE(A, a) OP_SOURCE(B, b), OP_VALUE(A, a) OP_VALUE(B, b), x)
 #define TEST_IN(S, names, fn, A, x) OP_COMPARES(S, fn, OP_SOURCE(A, a), OP_VALUE(A, a), x)
 
+#define RARE1_IN(S, names, fn, D, A, x) \
+    OP_FULL(S, fn, D, OP_SOURCE(A, a), OP_VALUE(A, a), x)
+#define RARE2_IN(S, names, fn, D, A, B, x) \
+    OP_FULL(S, fn, D, OP_SOURCE(A, a) OP_SOURCE(B, b), OP_VALUE(A, a) OP_VALUE(B, b), x)
+#define RARE3_IN(S, names, fn, D, A, B, C, x) \
+    OP_FULL(S, fn, D, OP_SOURCE(A, a) OP_SOURCE(B, b) OP_SOURCE(C, c), \
+            OP_VALUE(A, a) OP_VALUE(B, b) OP_VALUE(C, c), x)
+
 #define OP1(...)     OP1_IN(plain, __VA_ARGS__)
 #define OP2(...)     OP2_IN(plain, __VA_ARGS__)
 #define OP3(...)     OP3_IN(plain, __VA_ARGS__)
 #define OP4(...)     OP4_IN(plain, __VA_ARGS__)
+#define RARE1(...)   RARE1_IN(plain, __VA_ARGS__)
+#define RARE2(...)   RARE2_IN(plain, __VA_ARGS__)
+#define RARE3(...)   RARE3_IN(plain, __VA_ARGS__)
 #define OP2I(...)    OP2I_IN(plain, __VA_ARGS__)
 #define OP3I(...)    OP3I_IN(plain, __VA_ARGS__)
 #define SELECT(...)  SELECT_IN(plain, __VA_ARGS__)
@@ -82,6 +95,9 @@
 #undef OP2_IN
 #undef OP3_IN
 #undef OP4_IN
+#undef RARE1_IN
+#undef RARE2_IN
+#undef RARE3_IN
 #undef OP2I_IN
 #undef OP3I_IN
 #undef SELECT_IN
@@ -99,6 +115,12 @@
     OP_ROW(names, fn, fn##_some, OP_KIND_##D, 0, OP_KIND_##A, OP_KIND_##B, OP_KIND_##C, 0)
 #define OP4_IN(S, names, fn, D, A, B, C, F, x) \
     OP_ROW(names, fn, fn##_some, OP_KIND_##D, 0, OP_KIND_##A, OP_KIND_##B, OP_KIND_##C, OP_KIND_##F)
+#define RARE1_IN(S, names, fn, D, A, x) \
+    OP_ROW(names, fn, OP_BLEND_##D, OP_KIND_##D, 0, OP_KIND_##A, 0, 0, 0)
+#define RARE2_IN(S, names, fn, D, A, B, x) \
+    OP_ROW(names, fn, OP_BLEND_##D, OP_KIND_##D, 0, OP_KIND_##A, OP_KIND_##B, 0, 0)
+#define RARE3_IN(S, names, fn, D, A, B, C, x) \
+    OP_ROW(names, fn, OP_BLEND_##D, OP_KIND_##D, 0, OP_KIND_##A, OP_KIND_##B, OP_KIND_##C, 0)
 #define OP2I_IN(S, names, fn, D, A, B, x) \
     OP_ROW(names, fn, fn##_some, OP_KIND_##D, 0, OP_KIND_##A, OP_KIND_##B, OPERAND_IMMEDIATE, 0)
 #define OP3I_IN(S, names, fn, D, A, B, C, x) \

@@ -1,7 +1,7 @@
 /* From the name of an instruction to the row that runs it, and the choice of the instruction set.
  * The rows of all variants are the same, so one index serves them all.
  * SPDX-License-Identifier: MIT */
-#include "ptx/exec/ir.h"
+#include "ptx/exec/isa.h"
 
 #include <pthread.h>
 #include <stdlib.h>

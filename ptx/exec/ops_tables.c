@@ -1,6 +1,6 @@
 /* The tables of one instruction set variant.  A new file of operations is listed here.
  * SPDX-License-Identifier: MIT */
-#include "ptx/exec/ir.h"
+#include "ptx/exec/isa.h"
 
 extern const op_table ISA_NAME(ptx_ops_core);
 
@@ -12,4 +12,13 @@ static const op_table *const tables[] = {
 #define TEXT_(x) #x
 #define TEXT(x)  TEXT_(x)
 extern const isa_variant ISA_NAME(ptx_isa);
-const isa_variant ISA_NAME(ptx_isa) = { TEXT(PTX_ISA), tables };
+const isa_variant ISA_NAME(ptx_isa) = {
+    .name = TEXT(PTX_ISA),
+    .tables = tables,
+    .load = ISA_NAME(ptx_load_handlers),
+    .store = ISA_NAME(ptx_store_handlers),
+    .atomic = ISA_NAME(ptx_atomic_handler),
+    .collective_handler = ISA_NAME(ptx_collective_handler),
+    .collective = ISA_NAME(ptx_collective),
+    .run = ISA_NAME(ptx_run),
+};

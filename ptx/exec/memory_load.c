@@ -1,0 +1,375 @@
+/* Loads: handlers for all lanes by space, element and count, and one path that takes any set of
+ * lanes.  SPDX-License-Identifier: MIT */
+#include "ptx/exec/pattern.h"
+
+#include "ptx/exec/isa.h"
+
+/* ------------------------------------------------------------------ results into slots */
+
+/* Destination k of a load. */
+INLINE u32 destination(const insn *i, int k)
+{
+    return k == 0 ? i->d : k == 1 ? i->e : k == 2 ? i->b : i->c;
+}
+
+/* One element of host memory, extended as its kind says.  Relaxed, because another thread may write
+ * it at the same time. */
+INLINE u64 fetch(element e, const u8 *at)
+{
+    switch (e) {
+    case ELEMENT_U8: return __atomic_load_n(at, __ATOMIC_RELAXED);
+    case ELEMENT_S8: return (u32)(s32)__atomic_load_n((const s8 *)at, __ATOMIC_RELAXED);
+    case ELEMENT_U16: return __atomic_load_n((const u16 *)(const void *)at, __ATOMIC_RELAXED);
+    case ELEMENT_S16:
+        return (u32)(s32)__atomic_load_n((const s16 *)(const void *)at, __ATOMIC_RELAXED);
+    case ELEMENT_32: return __atomic_load_n((const u32 *)(const void *)at, __ATOMIC_RELAXED);
+    default: return __atomic_load_n((const u64 *)(const void *)at, __ATOMIC_RELAXED);
+    }
+}
+
+INLINE void put(warp *w, u32 slot, element e, int lane, u64 value)
+{
+    if (e == ELEMENT_64) OP_AT(u64, slot)[lane] = value;
+    else OP_AT(u32, slot)[lane] = (u32)value;
+}
+
+/* All elements of one lane, taken as a whole so that vectors of up to 16 bytes are not torn. */
+INLINE void load_lane(warp *w, const insn *i, element e, int count, int lane, const u8 *at)
+{
+    if (count == 1) {
+        put(w, i->d, e, lane, fetch(e, at));
+        return;
+    }
+    u8 piece[32];
+    unsigned bytes = element_bytes(e);
+    memcpy(piece, at, bytes * (unsigned)count);
+    for (int k = 0; k < count; k++)
+        put(w, destination(i, k), e, lane, fetch(e, piece + bytes * (unsigned)k));
+}
+
+/* `lanes` lanes from `first` on, from consecutive memory. */
+INLINE void load_run(warp *w, const insn *i, element e, int count, int first, int lanes,
+                     const u8 *at)
+{
+    unsigned bytes = element_bytes(e);
+    if (count == 1 && e == ELEMENT_32) {
+        memcpy(OP_AT(u32, i->d) + first, at, 4 * (unsigned)lanes);
+    } else if (count == 1 && e == ELEMENT_64) {
+        memcpy(OP_AT(u64, i->d) + first, at, 8 * (unsigned)lanes);
+    } else {
+        for (int k = 0; k < count; k++) {
+            const u8 *from = at + bytes * (unsigned)k;
+            u32 slot = destination(i, k);
+            for (int l = 0; l < lanes; l++) {
+                const u8 *one = from + bytes * (unsigned)(count * l);
+                if (e == ELEMENT_64) {
+                    memcpy(OP_AT(u64, slot) + first + l, one, 8);
+                } else if (e == ELEMENT_32) {
+                    memcpy(OP_AT(u32, slot) + first + l, one, 4);
+                } else if (e == ELEMENT_U16 || e == ELEMENT_S16) {
+                    u16 v;
+                    memcpy(&v, one, 2);
+                    OP_AT(u32, slot)[first + l] = e == ELEMENT_S16 ? (u32)(s32)(s16)v : v;
+                } else {
+                    OP_AT(u32, slot)[first + l] = e == ELEMENT_S8 ? (u32)(s32)(s8)*one : *one;
+                }
+            }
+        }
+    }
+}
+
+/* The same elements for `lanes` lanes. */
+INLINE void load_same(warp *w, const insn *i, element e, int count, int first, int lanes,
+                      const u8 *at)
+{
+    unsigned bytes = element_bytes(e);
+    for (int k = 0; k < count; k++) {
+        u64 value = fetch(e, at + bytes * (unsigned)k);
+        u32 slot = destination(i, k);
+        if (e == ELEMENT_64)
+            for (int l = 0; l < lanes; l++) OP_AT(u64, slot)[first + l] = value;
+        else
+            for (int l = 0; l < lanes; l++) OP_AT(u32, slot)[first + l] = (u32)value;
+    }
+}
+
+/* ------------------------------------------------------------------ any set of lanes */
+
+static void each_lane(warp *w, const insn *i, u32 lanes, const u64 *host)
+{
+    int count = (int)MEMORY_COUNT(i->size);
+#define EACH(e)                                                                                    \
+    case e:                                                                                        \
+        for (u32 rest = lanes; rest; rest &= rest - 1) {                                           \
+            int l = __builtin_ctz(rest);                                                           \
+            load_lane(w, i, e, count, l, host_pointer(host[l]));                                   \
+        }                                                                                          \
+        break
+    switch (MEMORY_ELEMENT(i->size)) {
+        EACH(ELEMENT_U8);
+        EACH(ELEMENT_S8);
+        EACH(ELEMENT_U16);
+        EACH(ELEMENT_S16);
+        EACH(ELEMENT_32);
+    default: EACH(ELEMENT_64);
+    }
+#undef EACH
+}
+
+static void local_lanes(warp *w, const insn *i, u32 lanes, const u64 *addresses)
+{
+    element e = MEMORY_ELEMENT(i->size);
+    unsigned bytes = element_bytes(e), count = MEMORY_COUNT(i->size), size = bytes * count;
+    for (u32 rest = lanes; rest; rest &= rest - 1) {
+        int l = __builtin_ctz(rest);
+        u64 at = addresses[l];
+        if (!local_valid(w, at, size)) {
+            ptx_fault_address(w, i, 1u << l, MEMORY_LOCAL, size, "reads", addresses);
+            continue;
+        }
+        for (unsigned k = 0; k < count; k++, at += bytes) {
+            const u32 *row = local_row(w, at) + l;
+            u64 value = bytes == 8 ? row[0] | (u64)row[WARP_LANES] << 32
+                                   : fetch(e, (const u8 *)row + (at & 3));
+            put(w, destination(i, (int)k), e, l, value);
+        }
+    }
+}
+
+/* For the given lanes at the given addresses of one space. */
+static void load_lanes(warp *w, const insn *i, memory_space space, u32 lanes, const u64 *addresses)
+{
+    if (space == MEMORY_LOCAL) {
+        local_lanes(w, i, lanes, addresses);
+        return;
+    }
+    u64 host[WARP_LANES];
+    unsigned size = element_bytes(MEMORY_ELEMENT(i->size)) * MEMORY_COUNT(i->size);
+    u32 good = ptx_resolve(w, i, space, addresses, lanes, size, false, "reads", host);
+    each_lane(w, i, good, host);
+}
+
+static __attribute__((noinline)) void load_generic(warp *w, const insn *i)
+{
+    u64 a[WARP_LANES], offsets[WARP_LANES];
+    addresses_of(w, i, 64, a);
+    for (memory_space s = 0; s < MEMORY_SPACES; s++) {
+        u32 lanes = ptx_lanes_in_space(a, w->mask, s, offsets);
+        if (lanes) load_lanes(w, i, s, lanes, offsets);
+    }
+}
+
+/* ------------------------------------------------------------------ handlers of some lanes */
+
+#define LOAD_SOME(name, space, bits)                                                               \
+    static __attribute__((noinline)) void name(warp *w, const insn *i)                             \
+    {                                                                                              \
+        _Alignas(64) u64 a[WARP_LANES];                                                            \
+        addresses_of(w, i, bits, a);                                                               \
+        load_lanes(w, i, space, w->mask, a);                                                       \
+    }
+LOAD_SOME(load_global_some, MEMORY_GLOBAL, 64)
+LOAD_SOME(load_shared_some, MEMORY_SHARED, 64)
+LOAD_SOME(load_shared32_some, MEMORY_SHARED, 32)
+LOAD_SOME(load_local_some, MEMORY_LOCAL, 64)
+LOAD_SOME(load_local32_some, MEMORY_LOCAL, 32)
+LOAD_SOME(load_param_some, MEMORY_PARAM, 64)
+LOAD_SOME(load_param32_some, MEMORY_PARAM, 32)
+
+/* ------------------------------------------------------------------ handlers of all lanes */
+
+/* Addresses without a pattern; kept out of the fast handlers, which need no stack. */
+INLINE void load_general(warp *w, const insn *i, memory_space space, int bits, element e, int count,
+                         handler *some)
+{
+    unsigned size = element_bytes(e) * (unsigned)count;
+    if (bits == 32) {
+        _Alignas(64) u32 offsets[WARP_LANES];
+        const u32 *a = OP_AT(u32, i->a);
+        OP_LANES
+        {
+            offsets[l] = a[l] + (u32)i->imm;
+        }
+        if (LIKELY(w->mask == ALL_LANES) && locate_all32(w, offsets, size)) {
+            const u8 *base = w->block->shared;
+            for (int l = 0; l < WARP_LANES; l++) load_lane(w, i, e, count, l, base + offsets[l]);
+            return;
+        }
+    } else {
+        _Alignas(64) u64 a[WARP_LANES];
+        u64 base;
+        addresses_of(w, i, bits, a);
+        if (LIKELY(w->mask == ALL_LANES) && locate_all(w, i, space, a, size, false, &base)) {
+            for (int l = 0; l < WARP_LANES; l++)
+                load_lane(w, i, e, count, l, host_pointer(base + a[l]));
+            return;
+        }
+    }
+    some(w, i);
+}
+
+INLINE void load_full(warp *w, const insn *i, memory_space space, int bits, element e, int count,
+                      handler *general)
+{
+    unsigned size = element_bytes(e) * (unsigned)count;
+    if (UNLIKELY(w->mask != ALL_LANES)) {
+        general(w, i);
+        return;
+    }
+    const u8 *at, *more;
+    pattern found = classify(w, i, bits, size);
+    if (found == PATTERN_GENERAL) {
+        general(w, i);
+        return;
+    }
+    bool same = found == PATTERN_BROADCAST || found == PATTERN_BROADCAST_HALVES;
+    bool whole = found == PATTERN_CONTIGUOUS || found == PATTERN_BROADCAST;
+    unsigned lanes = whole ? 32 : 16;
+    at = locate(w, i, space, address_of(w, i, bits, 0), same ? size : lanes * size, size, false);
+    if (UNLIKELY(!at)) {
+        general(w, i);
+        return;
+    }
+    if (whole) {
+        if (same) load_same(w, i, e, count, 0, 32, at);
+        else load_run(w, i, e, count, 0, 32, at);
+        return;
+    }
+    more = locate(w, i, space, address_of(w, i, bits, 16), same ? size : 16 * size, size, false);
+    if (UNLIKELY(!more)) {
+        general(w, i);
+    } else if (same) {
+        load_same(w, i, e, count, 0, 16, at);
+        load_same(w, i, e, count, 16, 16, more);
+    } else {
+        load_run(w, i, e, count, 0, 16, at);
+        load_run(w, i, e, count, 16, 16, more);
+    }
+}
+
+/* Local memory: lanes that use the same offset read whole rows. */
+INLINE void local_rows(warp *w, const insn *i, element e, int count, u64 at)
+{
+    unsigned bytes = element_bytes(e);
+    for (int k = 0; k < count; k++, at += bytes) {
+        const u32 *row = local_row(w, at);
+        unsigned shift = 8 * (at & 3);
+        if (e == ELEMENT_64) {
+            u64 *d = OP_AT(u64, destination(i, k));
+            for (int l = 0; l < WARP_LANES; l++) d[l] = row[l] | (u64)row[WARP_LANES + l] << 32;
+        } else {
+            u32 *d = OP_AT(u32, destination(i, k));
+            for (int l = 0; l < WARP_LANES; l++) {
+                u32 v = row[l] >> shift;
+                d[l] = e == ELEMENT_U8    ? (u8)v
+                       : e == ELEMENT_S8  ? (u32)(s32)(s8)v
+                       : e == ELEMENT_U16 ? (u16)v
+                       : e == ELEMENT_S16 ? (u32)(s32)(s16)v
+                                          : v;
+            }
+        }
+    }
+}
+
+INLINE void load_local_full(warp *w, const insn *i, int bits, element e, int count, handler *some)
+{
+    unsigned size = element_bytes(e) * (unsigned)count;
+    u64 at = address_of(w, i, bits, 0);
+    if (w->mask == ALL_LANES && classify(w, i, bits, 0) == PATTERN_BROADCAST &&
+        local_valid(w, at, size))
+        local_rows(w, i, e, count, at);
+    else some(w, i);
+}
+
+/* One address for all lanes, known when the code was lowered. */
+INLINE void load_uniform_full(warp *w, const insn *i, memory_space space, element e, int count,
+                              handler *some)
+{
+    unsigned size = element_bytes(e) * (unsigned)count;
+    u64 address = address_of(w, i, 64, 0);
+    if (space == MEMORY_LOCAL) {
+        if (local_valid(w, address, size)) local_rows(w, i, e, count, address);
+        else some(w, i);
+        return;
+    }
+    const u8 *at = LIKELY(w->mask != 0) ? locate(w, i, space, address, size, size, false) : NULL;
+    if (LIKELY(at != NULL)) load_same(w, i, e, count, 0, 32, at);
+    else some(w, i);
+}
+
+#define LOAD_ELEMENTS(row)                                                                         \
+    row(u8, ELEMENT_U8, 1) row(s8, ELEMENT_S8, 1) row(u16, ELEMENT_U16, 1)                         \
+        row(s16, ELEMENT_S16, 1) row(b32, ELEMENT_32, 1) row(b64, ELEMENT_64, 1)                   \
+            row(b32x2, ELEMENT_32, 2) row(b32x4, ELEMENT_32, 4) row(b64x2, ELEMENT_64, 2)
+
+#define DEFINE_BY_PATTERN(name, suffix, space, bits, e, count)                                     \
+    static __attribute__((noinline)) void name##_general_##suffix(warp *w, const insn *i)          \
+    {                                                                                              \
+        load_general(w, i, space, bits, e, count, name##_some);                                    \
+    }                                                                                              \
+    static void name##_##suffix(warp *w, const insn *i)                                            \
+    {                                                                                              \
+        load_full(w, i, space, bits, e, count, name##_general_##suffix);                           \
+    }
+#define DEFINE(suffix, e, count)                                                                   \
+    DEFINE_BY_PATTERN(load_global, suffix, MEMORY_GLOBAL, 64, e, count)                            \
+    DEFINE_BY_PATTERN(load_shared, suffix, MEMORY_SHARED, 64, e, count)                            \
+    DEFINE_BY_PATTERN(load_shared32, suffix, MEMORY_SHARED, 32, e, count)                          \
+    static void load_local_##suffix(warp *w, const insn *i)                                        \
+    {                                                                                              \
+        load_local_full(w, i, 64, e, count, load_local_some);                                      \
+    }                                                                                              \
+    static void load_local32_##suffix(warp *w, const insn *i)                                      \
+    {                                                                                              \
+        load_local_full(w, i, 32, e, count, load_local32_some);                                    \
+    }                                                                                              \
+    static void load_generic_##suffix(warp *w, const insn *i)                                      \
+    {                                                                                              \
+        if (LIKELY(all_global(w, i))) load_global_##suffix(w, i);                                  \
+        else load_generic(w, i);                                                                   \
+    }                                                                                              \
+    static void load_global_uniform_##suffix(warp *w, const insn *i)                               \
+    {                                                                                              \
+        load_uniform_full(w, i, MEMORY_GLOBAL, e, count, load_global_some);                        \
+    }                                                                                              \
+    static void load_shared_uniform_##suffix(warp *w, const insn *i)                               \
+    {                                                                                              \
+        load_uniform_full(w, i, MEMORY_SHARED, e, count, load_shared_some);                        \
+    }                                                                                              \
+    static void load_local_uniform_##suffix(warp *w, const insn *i)                                \
+    {                                                                                              \
+        load_uniform_full(w, i, MEMORY_LOCAL, e, count, load_local_some);                          \
+    }
+LOAD_ELEMENTS(DEFINE)
+
+/* ------------------------------------------------------------------ the table */
+
+handler_pair ISA_NAME(ptx_load_handlers)(const access_form *form)
+{
+    static handler *const some[MEMORY_SPACES][2] = {
+        [MEMORY_GLOBAL] = { load_global_some, load_global_some },
+        [MEMORY_SHARED] = { load_shared_some, load_shared32_some },
+        [MEMORY_LOCAL] = { load_local_some, load_local32_some },
+        [MEMORY_PARAM] = { load_param_some, load_param32_some },
+        [MEMORY_GENERIC] = { load_generic, load_generic },
+    };
+    handler_pair pair = { some[form->space][form->address32], some[form->space][form->address32] };
+#define CASE(suffix, e, count)                                                                     \
+    case MEMORY_SHAPE(e, count / 2):                                                               \
+        pair.full = form->uniform ? form->space == MEMORY_GLOBAL   ? load_global_uniform_##suffix  \
+                                    : form->space == MEMORY_SHARED ? load_shared_uniform_##suffix  \
+                                    : form->space == MEMORY_LOCAL  ? load_local_uniform_##suffix   \
+                                                                   : pair.full                     \
+                    : form->space == MEMORY_GLOBAL ? load_global_##suffix                          \
+                    : form->space == MEMORY_SHARED                                                 \
+                        ? (form->address32 ? load_shared32_##suffix : load_shared_##suffix)        \
+                    : form->space == MEMORY_LOCAL                                                  \
+                        ? (form->address32 ? load_local32_##suffix : load_local_##suffix)          \
+                    : form->space == MEMORY_GENERIC ? load_generic_##suffix                        \
+                                                    : pair.full;                                   \
+        break;
+    switch (form->shape) {
+        LOAD_ELEMENTS(CASE)
+    }
+    return pair;
+}

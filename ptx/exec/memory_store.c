@@ -1,0 +1,330 @@
+/* Stores: handlers for all lanes by space, element and count, and one path that takes any set of
+ * lanes.  Of several lanes that write to one address the highest wins.
+ * SPDX-License-Identifier: MIT */
+#include "ptx/exec/pattern.h"
+
+#include "ptx/exec/isa.h"
+
+/* Source k of a store. */
+INLINE u32 source(const insn *i, int k)
+{
+    return k == 0 ? i->b : k == 1 ? i->c : k == 2 ? i->f : i->e;
+}
+
+INLINE u64 take(const warp *w, u32 slot, element e, int lane)
+{
+    return e == ELEMENT_64 ? OP_AT(u64, slot)[lane] : OP_AT(u32, slot)[lane];
+}
+
+/* Relaxed, because another thread may read it at the same time. */
+INLINE void drop(element e, u8 *at, u64 value)
+{
+    switch (element_bytes(e)) {
+    case 1: __atomic_store_n(at, (u8)value, __ATOMIC_RELAXED); break;
+    case 2: __atomic_store_n((u16 *)(void *)at, (u16)value, __ATOMIC_RELAXED); break;
+    case 4: __atomic_store_n((u32 *)(void *)at, (u32)value, __ATOMIC_RELAXED); break;
+    default: __atomic_store_n((u64 *)(void *)at, value, __ATOMIC_RELAXED);
+    }
+}
+
+/* All elements of one lane, written as a whole so that vectors of up to 16 bytes are not torn. */
+INLINE void store_lane(const warp *w, const insn *i, element e, int count, int lane, u8 *at)
+{
+    if (count == 1) {
+        drop(e, at, take(w, i->b, e, lane));
+        return;
+    }
+    u8 piece[32];
+    unsigned bytes = element_bytes(e);
+    for (int k = 0; k < count; k++)
+        drop(e, piece + bytes * (unsigned)k, take(w, source(i, k), e, lane));
+    memcpy(at, piece, bytes * (unsigned)count);
+}
+
+INLINE void store_run(const warp *w, const insn *i, element e, int count, int first, int lanes,
+                      u8 *at)
+{
+    unsigned bytes = element_bytes(e);
+    if (count == 1 && e == ELEMENT_32) {
+        memcpy(at, OP_AT(u32, i->b) + first, 4 * (unsigned)lanes);
+    } else if (count == 1 && e == ELEMENT_64) {
+        memcpy(at, OP_AT(u64, i->b) + first, 8 * (unsigned)lanes);
+    } else {
+        for (int l = 0; l < lanes; l++)
+            for (int k = 0; k < count; k++) {
+                u8 *to = at + bytes * (unsigned)(count * l + k);
+                if (e == ELEMENT_64) memcpy(to, OP_AT(u64, source(i, k)) + first + l, 8);
+                else memcpy(to, OP_AT(u32, source(i, k)) + first + l, bytes);
+            }
+    }
+}
+
+/* ------------------------------------------------------------------ any set of lanes */
+
+static void each_lane(warp *w, const insn *i, u32 lanes, const u64 *host)
+{
+    int count = (int)MEMORY_COUNT(i->size);
+#define EACH(e)                                                                                    \
+    case e:                                                                                        \
+        for (u32 rest = lanes; rest; rest &= rest - 1) {                                           \
+            int l = __builtin_ctz(rest);                                                           \
+            store_lane(w, i, e, count, l, host_pointer(host[l]));                                  \
+        }                                                                                          \
+        break
+    switch (MEMORY_ELEMENT(i->size)) {
+    case ELEMENT_S8: EACH(ELEMENT_U8);
+    case ELEMENT_S16: EACH(ELEMENT_U16); EACH(ELEMENT_32);
+    default: EACH(ELEMENT_64);
+    }
+#undef EACH
+}
+
+static void local_lanes(warp *w, const insn *i, u32 lanes, const u64 *addresses)
+{
+    element e = MEMORY_ELEMENT(i->size);
+    unsigned bytes = element_bytes(e), count = MEMORY_COUNT(i->size), size = bytes * count;
+    for (u32 rest = lanes; rest; rest &= rest - 1) {
+        int l = __builtin_ctz(rest);
+        u64 at = addresses[l];
+        if (!local_valid(w, at, size)) {
+            ptx_fault_address(w, i, 1u << l, MEMORY_LOCAL, size, "writes", addresses);
+            continue;
+        }
+        for (unsigned k = 0; k < count; k++, at += bytes) {
+            u32 *row = local_row(w, at) + l;
+            u64 value = take(w, source(i, (int)k), e, l);
+            if (bytes == 8) {
+                row[0] = (u32)value;
+                row[WARP_LANES] = (u32)(value >> 32);
+            } else {
+                drop(e, (u8 *)row + (at & 3), value);
+            }
+        }
+    }
+}
+
+static void store_lanes(warp *w, const insn *i, memory_space space, u32 lanes, const u64 *addresses)
+{
+    if (space == MEMORY_LOCAL) {
+        local_lanes(w, i, lanes, addresses);
+        return;
+    }
+    u64 host[WARP_LANES];
+    unsigned size = element_bytes(MEMORY_ELEMENT(i->size)) * MEMORY_COUNT(i->size);
+    u32 good = ptx_resolve(w, i, space, addresses, lanes, size, true, "writes", host);
+    each_lane(w, i, good, host);
+}
+
+static __attribute__((noinline)) void store_generic(warp *w, const insn *i)
+{
+    u64 a[WARP_LANES], offsets[WARP_LANES];
+    addresses_of(w, i, 64, a);
+    for (memory_space s = 0; s < MEMORY_SPACES; s++) {
+        u32 lanes = ptx_lanes_in_space(a, w->mask, s, offsets);
+        if (lanes) store_lanes(w, i, s, lanes, offsets);
+    }
+}
+
+/* ------------------------------------------------------------------ handlers of some lanes */
+
+#define STORE_SOME(name, space, bits)                                                              \
+    static __attribute__((noinline)) void name(warp *w, const insn *i)                             \
+    {                                                                                              \
+        _Alignas(64) u64 a[WARP_LANES];                                                            \
+        addresses_of(w, i, bits, a);                                                               \
+        store_lanes(w, i, space, w->mask, a);                                                      \
+    }
+STORE_SOME(store_global_some, MEMORY_GLOBAL, 64)
+STORE_SOME(store_shared_some, MEMORY_SHARED, 64)
+STORE_SOME(store_shared32_some, MEMORY_SHARED, 32)
+STORE_SOME(store_local_some, MEMORY_LOCAL, 64)
+STORE_SOME(store_local32_some, MEMORY_LOCAL, 32)
+STORE_SOME(store_param_some, MEMORY_PARAM, 64)
+STORE_SOME(store_param32_some, MEMORY_PARAM, 32)
+
+/* ------------------------------------------------------------------ handlers of all lanes */
+
+INLINE void store_general(warp *w, const insn *i, memory_space space, int bits, element e,
+                          int count, handler *some)
+{
+    unsigned size = element_bytes(e) * (unsigned)count;
+    if (bits == 32) {
+        _Alignas(64) u32 offsets[WARP_LANES];
+        const u32 *a = OP_AT(u32, i->a);
+        OP_LANES
+        {
+            offsets[l] = a[l] + (u32)i->imm;
+        }
+        if (LIKELY(w->mask == ALL_LANES) && locate_all32(w, offsets, size)) {
+            u8 *base = w->block->shared;
+            for (int l = 0; l < WARP_LANES; l++) store_lane(w, i, e, count, l, base + offsets[l]);
+            return;
+        }
+    } else {
+        _Alignas(64) u64 a[WARP_LANES];
+        u64 base;
+        addresses_of(w, i, bits, a);
+        if (LIKELY(w->mask == ALL_LANES) && locate_all(w, i, space, a, size, true, &base)) {
+            for (int l = 0; l < WARP_LANES; l++)
+                store_lane(w, i, e, count, l, host_pointer(base + a[l]));
+            return;
+        }
+    }
+    some(w, i);
+}
+
+INLINE void store_full(warp *w, const insn *i, memory_space space, int bits, element e, int count,
+                       handler *general)
+{
+    unsigned size = element_bytes(e) * (unsigned)count;
+    if (UNLIKELY(w->mask != ALL_LANES)) {
+        general(w, i);
+        return;
+    }
+    pattern found = classify(w, i, bits, size);
+    if (found != PATTERN_CONTIGUOUS && found != PATTERN_HALVES) {
+        general(w, i);
+        return;
+    }
+    unsigned lanes = found == PATTERN_CONTIGUOUS ? 32 : 16;
+    u8 *at = locate(w, i, space, address_of(w, i, bits, 0), lanes * size, size, true);
+    if (UNLIKELY(!at)) {
+        general(w, i);
+    } else if (lanes == 32) {
+        store_run(w, i, e, count, 0, 32, at);
+    } else {
+        u8 *more = locate(w, i, space, address_of(w, i, bits, 16), 16 * size, size, true);
+        if (UNLIKELY(!more)) {
+            general(w, i);
+        } else {
+            store_run(w, i, e, count, 0, 16, at);
+            store_run(w, i, e, count, 16, 16, more);
+        }
+    }
+}
+
+/* Local memory: lanes that use the same offset write whole rows. */
+INLINE void local_rows(warp *w, const insn *i, element e, int count, u64 at)
+{
+    unsigned bytes = element_bytes(e);
+    for (int k = 0; k < count; k++, at += bytes) {
+        u32 *row = local_row(w, at);
+        if (e == ELEMENT_64) {
+            const u64 *s = OP_AT(u64, source(i, k));
+            for (int l = 0; l < WARP_LANES; l++) {
+                row[l] = (u32)s[l];
+                row[WARP_LANES + l] = (u32)(s[l] >> 32);
+            }
+        } else if (e == ELEMENT_32) {
+            memcpy(row, OP_AT(u32, source(i, k)), 4 * WARP_LANES);
+        } else {
+            const u32 *s = OP_AT(u32, source(i, k));
+            unsigned shift = 8 * (at & 3);
+            u32 part = (bytes == 1 ? 0xffu : 0xffffu) << shift;
+            for (int l = 0; l < WARP_LANES; l++) row[l] = (row[l] & ~part) | (s[l] << shift & part);
+        }
+    }
+}
+
+INLINE void store_local_full(warp *w, const insn *i, int bits, element e, int count, handler *some)
+{
+    unsigned size = element_bytes(e) * (unsigned)count;
+    u64 at = address_of(w, i, bits, 0);
+    if (w->mask == ALL_LANES && classify(w, i, bits, 0) == PATTERN_BROADCAST &&
+        local_valid(w, at, size))
+        local_rows(w, i, e, count, at);
+    else some(w, i);
+}
+
+/* One address for all lanes, known when the code was lowered. */
+INLINE void store_uniform_full(warp *w, const insn *i, memory_space space, element e, int count,
+                               handler *some)
+{
+    unsigned size = element_bytes(e) * (unsigned)count;
+    u64 address = address_of(w, i, 64, 0);
+    if (space == MEMORY_LOCAL) {
+        if (local_valid(w, address, size)) local_rows(w, i, e, count, address);
+        else some(w, i);
+        return;
+    }
+    u8 *at = LIKELY(w->mask != 0) ? locate(w, i, space, address, size, size, true) : NULL;
+    if (LIKELY(at != NULL)) store_lane(w, i, e, count, 31 - __builtin_clz(w->mask), at);
+    else some(w, i);
+}
+
+#define STORE_ELEMENTS(row)                                                                        \
+    row(b8, ELEMENT_U8, 1) row(b16, ELEMENT_U16, 1) row(b32, ELEMENT_32, 1)                        \
+        row(b64, ELEMENT_64, 1) row(b32x2, ELEMENT_32, 2) row(b32x4, ELEMENT_32, 4)                \
+            row(b64x2, ELEMENT_64, 2)
+
+#define DEFINE_BY_PATTERN(name, suffix, space, bits, e, count)                                     \
+    static __attribute__((noinline)) void name##_general_##suffix(warp *w, const insn *i)          \
+    {                                                                                              \
+        store_general(w, i, space, bits, e, count, name##_some);                                   \
+    }                                                                                              \
+    static void name##_##suffix(warp *w, const insn *i)                                            \
+    {                                                                                              \
+        store_full(w, i, space, bits, e, count, name##_general_##suffix);                          \
+    }
+#define DEFINE(suffix, e, count)                                                                   \
+    DEFINE_BY_PATTERN(store_global, suffix, MEMORY_GLOBAL, 64, e, count)                           \
+    DEFINE_BY_PATTERN(store_shared, suffix, MEMORY_SHARED, 64, e, count)                           \
+    DEFINE_BY_PATTERN(store_shared32, suffix, MEMORY_SHARED, 32, e, count)                         \
+    static void store_local_##suffix(warp *w, const insn *i)                                       \
+    {                                                                                              \
+        store_local_full(w, i, 64, e, count, store_local_some);                                    \
+    }                                                                                              \
+    static void store_local32_##suffix(warp *w, const insn *i)                                     \
+    {                                                                                              \
+        store_local_full(w, i, 32, e, count, store_local32_some);                                  \
+    }                                                                                              \
+    static void store_generic_##suffix(warp *w, const insn *i)                                     \
+    {                                                                                              \
+        if (LIKELY(all_global(w, i))) store_global_##suffix(w, i);                                 \
+        else store_generic(w, i);                                                                  \
+    }                                                                                              \
+    static void store_global_uniform_##suffix(warp *w, const insn *i)                              \
+    {                                                                                              \
+        store_uniform_full(w, i, MEMORY_GLOBAL, e, count, store_global_some);                      \
+    }                                                                                              \
+    static void store_shared_uniform_##suffix(warp *w, const insn *i)                              \
+    {                                                                                              \
+        store_uniform_full(w, i, MEMORY_SHARED, e, count, store_shared_some);                      \
+    }                                                                                              \
+    static void store_local_uniform_##suffix(warp *w, const insn *i)                               \
+    {                                                                                              \
+        store_uniform_full(w, i, MEMORY_LOCAL, e, count, store_local_some);                        \
+    }
+STORE_ELEMENTS(DEFINE)
+
+/* ------------------------------------------------------------------ the table */
+
+handler_pair ISA_NAME(ptx_store_handlers)(const access_form *form)
+{
+    static handler *const some[MEMORY_SPACES][2] = {
+        [MEMORY_GLOBAL] = { store_global_some, store_global_some },
+        [MEMORY_SHARED] = { store_shared_some, store_shared32_some },
+        [MEMORY_LOCAL] = { store_local_some, store_local32_some },
+        [MEMORY_PARAM] = { store_param_some, store_param32_some },
+        [MEMORY_GENERIC] = { store_generic, store_generic },
+    };
+    handler_pair pair = { some[form->space][form->address32], some[form->space][form->address32] };
+#define CASE(suffix, e, count)                                                                     \
+    case MEMORY_SHAPE(e, count / 2):                                                               \
+        pair.full = form->uniform ? form->space == MEMORY_GLOBAL   ? store_global_uniform_##suffix \
+                                    : form->space == MEMORY_SHARED ? store_shared_uniform_##suffix \
+                                    : form->space == MEMORY_LOCAL  ? store_local_uniform_##suffix  \
+                                                                   : pair.full                     \
+                    : form->space == MEMORY_GLOBAL ? store_global_##suffix                         \
+                    : form->space == MEMORY_SHARED                                                 \
+                        ? (form->address32 ? store_shared32_##suffix : store_shared_##suffix)      \
+                    : form->space == MEMORY_LOCAL                                                  \
+                        ? (form->address32 ? store_local32_##suffix : store_local_##suffix)        \
+                    : form->space == MEMORY_GENERIC ? store_generic_##suffix                       \
+                                                    : pair.full;                                   \
+        break;
+    switch (form->shape) {
+        STORE_ELEMENTS(CASE)
+    }
+    return pair;
+}

@@ -1,0 +1,460 @@
+/* What is found while a launch runs: faults, warnings, and where threads stand when it is stopped.
+ * Equal findings are counted; the sentences are written at the end.  SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ptx/exec/block.h"
+
+enum { FINDING_LIMIT = 32, POSITION_LIMIT = 64, GRACE = 1 << 22 };
+
+static const struct {
+    const char *name;
+    int result; /* the driver's number */
+} kinds[PTX_FAULT_KIND_COUNT] = {
+    [PTX_FAULT_NONE] = { "nothing", 0 },
+    [PTX_FAULT_OUT_OF_BOUNDS] = { "out of bounds", 700 },
+    [PTX_FAULT_NULL] = { "null pointer", 700 },
+    [PTX_FAULT_FREED] = { "use after free", 700 },
+    [PTX_FAULT_HOST_ADDRESS] = { "host address", 700 },
+    [PTX_FAULT_READ_ONLY] = { "write to read-only memory", 700 },
+    [PTX_FAULT_MISALIGNED] = { "misaligned address", 716 },
+    [PTX_FAULT_ADDRESS_SPACE] = { "invalid address space", 717 },
+    [PTX_FAULT_ASSERT] = { "assertion", 710 },
+    [PTX_FAULT_TRAP] = { "trap", 719 },
+    [PTX_FAULT_BREAKPOINT] = { "breakpoint", 719 },
+    [PTX_FAULT_INVALID_CALL] = { "invalid call", 718 },
+    [PTX_FAULT_STACK_OVERFLOW] = { "stack overflow", 714 },
+    [PTX_FAULT_BARRIER] = { "invalid barrier", 719 },
+    [PTX_FAULT_DEADLOCK] = { "deadlock", 719 },
+    [PTX_FAULT_LANE_MASK] = { "invalid lane mask", 719 },
+    [PTX_FAULT_GRID_SYNC] = { "grid synchronisation outside a cooperative launch", 719 },
+    [PTX_FAULT_BUDGET] = { "instruction budget", 702 },
+    [PTX_FAULT_CANCELLED] = { "cancelled", 702 },
+    [PTX_FAULT_INVALID_FREE] = { "invalid free", 719 },
+    [PTX_FAULT_OUT_OF_MEMORY] = { "out of memory", 2 },
+    [PTX_FAULT_EXITED_LANES] = { "exited lanes", 0 },
+};
+
+const char *ptx_fault_name(ptx_fault_kind kind)
+{
+    return kind < PTX_FAULT_KIND_COUNT ? kinds[kind].name : "unknown";
+}
+
+static bool is_warning(ptx_fault_kind kind)
+{
+    return kind == PTX_FAULT_EXITED_LANES;
+}
+
+/* ------------------------------------------------------------------ places */
+
+typedef struct source_place {
+    const char *function, *text, *file;
+    uint32_t ptx_line, line;
+} source_place;
+
+/* The statement, on one line. */
+static const char *statement(gpul__arena *arena, const ptx_module *module,
+                             const ptx_instruction *origin)
+{
+    char *text =
+        gpul__arena_strndup(arena, module->text + origin->text_offset, origin->text_length);
+    if (!text) return "";
+    size_t to = 0;
+    for (size_t from = 0; text[from]; from++) {
+        char c = text[from] == '\t' || text[from] == '\n' || text[from] == '\r' ? ' ' : text[from];
+        if (c == ' ' && (to == 0 || text[to - 1] == ' ')) continue;
+        text[to++] = c;
+    }
+    text[to] = 0;
+    return text;
+}
+
+static source_place place_of(gpul__arena *arena, const code *c, const insn *i)
+{
+    source_place place = { .function = c->source->name, .text = "" };
+    const ptx_instruction *origin = i ? c->origin[i - c->insns] : NULL;
+    if (!origin) return place;
+    const ptx_module *module = c->source->module;
+    place.text = statement(arena, module, origin);
+    place.ptx_line = origin->line;
+    if (!origin->location) return place;
+    const ptx_location *location = &module->locations[origin->location - 1];
+    for (uint32_t k = 0; k < module->file_count; k++)
+        if (module->files[k].number == location->file) {
+            place.file =
+                gpul__arena_strndup(arena, module->files[k].name, strlen(module->files[k].name));
+            place.line = location->line;
+        }
+    return place;
+}
+
+static uint64_t block_number(const launch *l, const uint32_t at[3])
+{
+    return at[0] + (uint64_t)l->grid_size[0] * (at[1] + (uint64_t)l->grid_size[1] * at[2]);
+}
+
+static void thread_of(const launch *l, const warp *w, unsigned lane, uint32_t out[3])
+{
+    uint32_t thread = w->index * WARP_LANES + lane;
+    out[0] = thread % l->block_size[0];
+    out[1] = thread / l->block_size[0] % l->block_size[1];
+    out[2] = thread / l->block_size[0] / l->block_size[1];
+}
+
+/* ------------------------------------------------------------------ findings */
+
+/* Ends the launch a while after the first fault, so that equal faults can be counted. */
+static void begin_grace(launch *l)
+{
+    if (atomic_exchange(&l->faulted, true)) return;
+    uint64_t now = atomic_load(&l->executed);
+    atomic_store(&l->grace_end, now + now / 8 + GRACE);
+}
+
+/* Under the launch's lock.  NULL: there are too many, or no memory. */
+static ptx_finding *add_finding(launch *l, const insn *i, const code *c)
+{
+    ptx_report *r = l->report;
+    if (r->finding_count >= FINDING_LIMIT) return NULL;
+    size_t room = l->finding_room;
+    if (!gpul__grow(&l->finding_at, &room, r->finding_count, sizeof *l->finding_at) ||
+        !gpul__grow(&r->findings, &r->finding_capacity, r->finding_count, sizeof *r->findings)) {
+        l->out_of_memory = true;
+        return NULL;
+    }
+    l->finding_room = room;
+    l->finding_at[r->finding_count] = (finding_place){ i, c };
+    ptx_finding *f = &r->findings[r->finding_count++];
+    *f = (ptx_finding){ .action = "", .text = "", .message = "" };
+    return f;
+}
+
+static ptx_finding *same_finding(launch *l, ptx_fault_kind kind, const insn *i)
+{
+    for (size_t k = 0; k < l->report->finding_count; k++)
+        if (l->report->findings[k].kind == kind && l->finding_at[k].insn == i)
+            return &l->report->findings[k];
+    return NULL;
+}
+
+static void describe_access(const warp *w, ptx_finding *f, const fault_access *access,
+                            unsigned lane)
+{
+    if (!access) return;
+    f->action = access->action;
+    f->size = access->size;
+    f->space = access->space;
+    f->address = access->addresses[lane];
+    f->has_allocation = false;
+    if (access->space != PTX_SPACE_GLOBAL) return;
+    ptx_memory_explain(w->block->launch->memory, f->address, f->size ? f->size : 1, &f->allocation,
+                       &f->has_allocation);
+    if (f->has_allocation) f->offset = (int64_t)(f->address - f->allocation.address);
+}
+
+static void record_fault(warp *w, const insn *i, uint32_t lanes, ptx_fault_kind kind,
+                         const fault_access *access, const char *detail)
+{
+    block *b = w->block;
+    launch *l = b->launch;
+    unsigned first = (unsigned)__builtin_ctz(lanes);
+    pthread_mutex_lock(&l->lock);
+    ptx_finding *f = same_finding(l, kind, i);
+    bool earlier = f && block_number(l, b->position) < block_number(l, f->block);
+    uint64_t threads = (uint64_t)__builtin_popcount(lanes);
+    if (f) {
+        f->threads += threads;
+    } else {
+        f = add_finding(l, i, w->frame->code);
+        if (f) f->threads = threads;
+    }
+    if (f && (f->threads == threads || earlier)) {
+        gpul__arena *arena = &l->report->arena;
+        source_place place = place_of(arena, w->frame->code, i);
+        f->kind = kind;
+        f->warning = is_warning(kind);
+        memcpy(f->block, b->position, sizeof f->block);
+        thread_of(l, w, first, f->thread);
+        f->function = gpul__arena_strndup(arena, place.function, strlen(place.function));
+        f->text = place.text;
+        f->file = place.file;
+        f->line = place.line;
+        f->ptx_line = place.ptx_line;
+        describe_access(w, f, access, first);
+        if (detail) f->message = gpul__arena_strndup(arena, detail, strlen(detail));
+        if (!f->function) f->function = "";
+        if (!f->message) f->message = "";
+    }
+    pthread_mutex_unlock(&l->lock);
+}
+
+void ptx_fault(warp *w, const insn *i, uint32_t lanes, ptx_fault_kind kind,
+               const fault_access *access, const char *detail)
+{
+    if (!lanes) return;
+    record_fault(w, i, lanes, kind, access, detail);
+    if (is_warning(kind)) return;
+    begin_grace(w->block->launch);
+    ptx_exit_lanes(w, lanes);
+}
+
+void ptx_fault_assert(warp *w, const insn *i, unsigned lane, const char *message)
+{
+    ptx_fault(w, i, 1u << lane, PTX_FAULT_ASSERT, NULL, message);
+}
+
+void ptx_fault_launch(launch *l, ptx_fault_kind kind)
+{
+    pthread_mutex_lock(&l->lock);
+    if (!same_finding(l, kind, NULL)) {
+        ptx_finding *f = add_finding(l, NULL, NULL);
+        if (f) {
+            f->kind = kind;
+            f->threads = 1;
+            f->function = "";
+        }
+        if (kind == PTX_FAULT_OUT_OF_MEMORY) l->out_of_memory = true;
+    }
+    pthread_mutex_unlock(&l->lock);
+    atomic_store(&l->faulted, true);
+    atomic_store(&l->stop, true);
+}
+
+/* ------------------------------------------------------------------ positions */
+
+static const char *state_text(gpul__arena *arena, const split *s)
+{
+    const char *text;
+    switch ((split_state)s->state) {
+    case SPLIT_COLLECT: return "waits for other lanes of its warp";
+    case SPLIT_ALIGNED: return "waits at a barrier for the rest of its warp";
+    case SPLIT_BARRIER:
+        text = gpul__arena_printf(arena, "waits at barrier %u", s->barrier);
+        return text ? text : "waits at a barrier";
+    case SPLIT_CLUSTER: return "waits for the other blocks of its cluster";
+    default: return "runs";
+    }
+}
+
+void ptx_report_position(launch *l, const warp *w, const split *s)
+{
+    const code *c = s->frame->code;
+    const insn *i = &c->insns[s->pc];
+    pthread_mutex_lock(&l->lock);
+    ptx_report *r = l->report;
+    gpul__arena *arena = &r->arena;
+    const char *state = state_text(arena, s);
+    source_place place = place_of(arena, c, i);
+    uint64_t threads = (uint64_t)__builtin_popcount(s->mask);
+    for (size_t k = 0; k < r->position_count; k++) {
+        ptx_position *p = &r->positions[k];
+        if (p->ptx_line != place.ptx_line || strcmp(p->state, state) ||
+            strcmp(p->function, place.function))
+            continue;
+        p->threads += threads;
+        pthread_mutex_unlock(&l->lock);
+        return;
+    }
+    if (r->position_count < POSITION_LIMIT) {
+        if (gpul__grow(&r->positions, &r->position_capacity, r->position_count,
+                       sizeof *r->positions)) {
+            ptx_position *p = &r->positions[r->position_count++];
+            *p = (ptx_position){ .threads = threads,
+                                 .state = state,
+                                 .function = place.function,
+                                 .text = place.text,
+                                 .file = place.file,
+                                 .ptx_line = place.ptx_line,
+                                 .line = place.line };
+            p->function = gpul__arena_strndup(arena, place.function, strlen(place.function));
+            if (!p->function) p->function = "";
+            memcpy(p->block, w->block->position, sizeof p->block);
+            thread_of(l, w, (unsigned)__builtin_ctz(s->mask), p->thread);
+        } else {
+            l->out_of_memory = true;
+        }
+    }
+    pthread_mutex_unlock(&l->lock);
+}
+
+void ptx_report_block_positions(block *b)
+{
+    for (uint32_t k = 0; k < b->warp_count; k++)
+        for (uint32_t j = 0; j < b->warps[k].split_count; j++)
+            ptx_report_position(b->launch, &b->warps[k], &b->warps[k].splits[j]);
+}
+
+/* ------------------------------------------------------------------ sentences */
+
+static void write_allocation(const ptx_finding *f, gpul__str *out)
+{
+    const ptx_allocation *a = &f->allocation;
+    int64_t end = (int64_t)a->size;
+    gpul__str_printf(out, " at offset %" PRId64 " of %s", f->offset,
+                     a->freed ? "a freed allocation" : "an allocation");
+    gpul__str_printf(out, " of %" PRIu64 " bytes", a->size);
+    if (a->name[0]) gpul__str_printf(out, " ('%s')", a->name);
+    if (f->offset < 0) gpul__str_printf(out, " (%" PRId64 " bytes before its start)", -f->offset);
+    else if (f->offset >= end)
+        gpul__str_printf(out, " (%" PRId64 " bytes past its end)", f->offset - end);
+    else if (f->kind == PTX_FAULT_OUT_OF_BOUNDS)
+        gpul__str_printf(out, " (%" PRId64 " bytes of it past its end)",
+                         f->offset + (int64_t)f->size - end);
+}
+
+static void write_access(const launch *l, const ptx_finding *f, gpul__str *out)
+{
+    if (f->size) gpul__str_printf(out, " %s %" PRIu32 " bytes", f->action, f->size);
+    else gpul__str_printf(out, " %s", f->action);
+    switch (f->space) {
+    case PTX_SPACE_SHARED:
+        gpul__str_printf(out,
+                         " at offset %" PRIu64 " of its block's %" PRIu32 " bytes of shared memory",
+                         f->address - SHARED_RESERVED, l->shared_total - SHARED_RESERVED);
+        return;
+    case PTX_SPACE_LOCAL:
+        gpul__str_printf(out, " at offset %" PRIu64 " of its local memory", f->address);
+        return;
+    case PTX_SPACE_PARAM:
+        gpul__str_printf(out, " at offset %" PRIu64 " of %" PRIu32 " bytes of parameters",
+                         f->address, l->kernel->param_size);
+        return;
+    default: break;
+    }
+    if (f->has_allocation) write_allocation(f, out);
+    else gpul__str_printf(out, " at address 0x%" PRIx64, f->address);
+}
+
+static void write_cause(const ptx_finding *f, gpul__str *out)
+{
+    switch (f->kind) {
+    case PTX_FAULT_NULL: gpul__str_add(out, ": a null pointer"); break;
+    case PTX_FAULT_FREED: gpul__str_add(out, ": use after free"); break;
+    case PTX_FAULT_HOST_ADDRESS:
+        gpul__str_add(out, ": an address of host memory that the device cannot see");
+        break;
+    case PTX_FAULT_READ_ONLY: gpul__str_add(out, ": it is read-only"); break;
+    case PTX_FAULT_MISALIGNED:
+        gpul__str_printf(out, ": the address is not a multiple of %" PRIu32, f->size);
+        break;
+    case PTX_FAULT_ADDRESS_SPACE:
+        gpul__str_add(out, ": the address belongs to a space that this instruction cannot use");
+        break;
+    case PTX_FAULT_OUT_OF_BOUNDS:
+        if (f->space == PTX_SPACE_GLOBAL && !f->has_allocation)
+            gpul__str_add(out, ": nothing is allocated there");
+        break;
+    case PTX_FAULT_INVALID_CALL:
+        gpul__str_add(out, ": no function of this shape stands there");
+        break;
+    case PTX_FAULT_INVALID_FREE:
+        gpul__str_add(out, ": malloc did not give that address, or it was freed before");
+        break;
+    default: break;
+    }
+}
+
+static const char *plain_sentence(ptx_fault_kind kind)
+{
+    switch (kind) {
+    case PTX_FAULT_TRAP: return "executed a trap";
+    case PTX_FAULT_BREAKPOINT: return "reached a breakpoint";
+    case PTX_FAULT_INVALID_CALL: return "calls a function with parameters of another shape";
+    case PTX_FAULT_STACK_OVERFLOW: return "ran out of stack: calls are nested too deep";
+    case PTX_FAULT_LANE_MASK: return "executes a collective whose lane mask does not name it";
+    case PTX_FAULT_GRID_SYNC:
+        return "executed a trap: the grid was to be synchronised, but this is no cooperative launch";
+    case PTX_FAULT_EXITED_LANES: return "names lanes in a mask that have exited";
+    case PTX_FAULT_DEADLOCK: return "waits for ever";
+    default: return "";
+    }
+}
+
+static void write_finding(const launch *l, const ptx_finding *f, gpul__str *out)
+{
+    const char *kernel = l->kernel->code->source->name;
+    if (f->kind == PTX_FAULT_BUDGET || f->kind == PTX_FAULT_CANCELLED ||
+        f->kind == PTX_FAULT_OUT_OF_MEMORY) {
+        uint64_t done = atomic_load(&l->executed);
+        if (f->kind == PTX_FAULT_BUDGET)
+            gpul__str_printf(out,
+                             "%s still runs after %" PRIu64
+                             " warp instructions, which is the limit of this launch",
+                             kernel, done);
+        else if (f->kind == PTX_FAULT_CANCELLED)
+            gpul__str_printf(out, "%s was ended from outside after %" PRIu64 " warp instructions",
+                             kernel, done);
+        else gpul__str_printf(out, "%s: memory for running it is exhausted", kernel);
+        return;
+    }
+    gpul__str_printf(out, "%s: thread (%u,%u,%u) of block (%u,%u,%u)", kernel, f->thread[0],
+                     f->thread[1], f->thread[2], f->block[0], f->block[1], f->block[2]);
+    if (f->kind == PTX_FAULT_ASSERT) gpul__str_printf(out, ": %s", f->message);
+    else if (f->kind == PTX_FAULT_BARRIER) gpul__str_printf(out, ": %s", f->message);
+    else if (f->kind == PTX_FAULT_DEADLOCK && f->message[0])
+        gpul__str_printf(out, ": %s", f->message);
+    else if (f->action[0]) write_access(l, f, out), write_cause(f, out);
+    else gpul__str_printf(out, " %s", plain_sentence(f->kind));
+    if (f->file) gpul__str_printf(out, ", %s line %" PRIu32, f->file, f->line);
+    if (f->text[0]) gpul__str_printf(out, ", PTX line %" PRIu32 ": %s", f->ptx_line, f->text);
+    if (strcmp(f->function, kernel)) gpul__str_printf(out, " in %s", f->function);
+    if (f->threads > 1) gpul__str_printf(out, "; %" PRIu64 " threads in all", f->threads);
+}
+
+/* Faults before warnings, then by block; the launch's result is that of the first. */
+static bool comes_first(const launch *l, const ptx_finding *a, const ptx_finding *b)
+{
+    if (a->warning != b->warning) return b->warning;
+    bool a_whole = a->kind == PTX_FAULT_BUDGET || a->kind == PTX_FAULT_CANCELLED;
+    bool b_whole = b->kind == PTX_FAULT_BUDGET || b->kind == PTX_FAULT_CANCELLED;
+    if (a_whole != b_whole) return b_whole;
+    return block_number(l, a->block) < block_number(l, b->block);
+}
+
+void ptx_report_finish(launch *l)
+{
+    ptx_report *r = l->report;
+    for (size_t k = 1; k < r->finding_count; k++)
+        for (size_t j = k; j > 0 && comes_first(l, &r->findings[j], &r->findings[j - 1]); j--) {
+            ptx_finding swap = r->findings[j];
+            r->findings[j] = r->findings[j - 1];
+            r->findings[j - 1] = swap;
+        }
+    for (size_t k = 0; k < r->finding_count; k++) {
+        gpul__str text = { 0 };
+        write_finding(l, &r->findings[k], &text);
+        char *kept =
+            text.failed ? NULL : gpul__arena_strndup(&r->arena, gpul__str_text(&text), text.length);
+        r->findings[k].message = kept ? kept : kinds[r->findings[k].kind].name;
+        gpul__str_free(&text);
+    }
+    if (r->finding_count && !r->findings[0].warning) r->result = kinds[r->findings[0].kind].result;
+    if (!r->result && l->out_of_memory) r->result = kinds[PTX_FAULT_OUT_OF_MEMORY].result;
+}
+
+void ptx_report_free(ptx_report *report)
+{
+    gpul__free(report->findings);
+    gpul__free(report->positions);
+    gpul__arena_free(&report->arena);
+    *report = (ptx_report){ 0 };
+}
+
+void ptx_report_render(const ptx_report *report, gpul__str *out)
+{
+    for (size_t k = 0; k < report->finding_count; k++) {
+        const ptx_finding *f = &report->findings[k];
+        gpul__str_printf(out, "%s: %s\n", f->warning ? "warning" : "error", f->message);
+    }
+    for (size_t k = 0; k < report->position_count; k++) {
+        const ptx_position *p = &report->positions[k];
+        gpul__str_printf(out, "  thread (%u,%u,%u) of block (%u,%u,%u) %s", p->thread[0],
+                         p->thread[1], p->thread[2], p->block[0], p->block[1], p->block[2],
+                         p->state);
+        if (p->file) gpul__str_printf(out, ", %s line %" PRIu32, p->file, p->line);
+        if (p->text[0]) gpul__str_printf(out, ", PTX line %" PRIu32 ": %s", p->ptx_line, p->text);
+        if (p->threads > 1) gpul__str_printf(out, "; %" PRIu64 " threads in all", p->threads);
+        gpul__str_add(out, "\n");
+    }
+}
