@@ -219,6 +219,25 @@ static const char *semantics_name(uint8_t semantics)
     return names[semantics];
 }
 
+/* 128 bits at once, and from sm_100 on 256 bits of global memory. */
+static bool check_memory_width(ptx_checker *checker)
+{
+    const ptx_modifiers *m = &checker->instruction->modifiers;
+    uint32_t element = ptx_type_bits((ptx_type)m->types[0]);
+    uint32_t bits = element * (m->vector ? m->vector : 1);
+    if (bits > 256 || (element == 128 && m->vector))
+        return ptx_check_fail(checker, "Vector type too large, exceeds %u bit limit",
+                              element == 128 ? 128u : 256u);
+    if (m->vector == 8 && element != 32)
+        return ptx_check_fail(checker, "Vectors of 8 need elements of 32 bits");
+    if (bits <= 128) return true;
+    if (checker->function->module->target_sm < 100)
+        return ptx_check_fail(checker, "Feature '256 bit wide load/store' requires .target sm_100 "
+                                       "or higher");
+    return m->space == PTX_SPACE_GLOBAL || m->space == PTX_SPACE_GENERIC ||
+           ptx_check_fail(checker, "256 bit wide load/store requires .global or generic space");
+}
+
 static bool check_memory_words(ptx_checker *checker)
 {
     const ptx_instruction *instruction = checker->instruction;
@@ -239,12 +258,12 @@ static bool check_memory_words(ptx_checker *checker)
                               semantics_name(m->semantics));
     if ((m->flags & PTX_FLAG_MMIO) && m->semantics != PTX_SEMANTICS_RELAXED)
         return ptx_check_fail(checker, "Modifier '.mmio' requires '.relaxed'");
-    uint32_t bits = ptx_type_bits((ptx_type)m->types[0]) * (m->vector ? m->vector : 1);
-    if (bits > 256 || (m->vector == 8 && m->types[0] == PTX_B8))
-        return ptx_check_fail(checker, "Vector type too large, exceeds 256 bit limit");
-    if (m->types[0] == PTX_B128 && m->vector)
-        return ptx_check_fail(checker, "Vector type too large, exceeds 128 bit limit");
-    return true;
+    bool apart =
+        m->space == PTX_SPACE_CONST || m->space == PTX_SPACE_LOCAL || m->space == PTX_SPACE_PARAM;
+    if (m->semantics > PTX_SEMANTICS_WEAK && apart)
+        return ptx_check_fail(checker, "Modifier '.%s' cannot be applied to '.%s' space",
+                              semantics_name(m->semantics), ptx_space_name((ptx_space)m->space));
+    return check_memory_width(checker);
 }
 
 /* bar and barrier have sixteen barriers. */

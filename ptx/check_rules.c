@@ -94,10 +94,10 @@
          .operands = arguments, .later = is_later)
 #define ATOMICS(op, d)                                                                            \
     ATOMIC(op, O(AND) | O(OR) | O(XOR), T(B32) | T(B64), 0, d "a s0 h", false),                   \
-    ATOMIC(op, O(ADD), T(U32) | T(S32) | T(U64) | T(S64) | T(F32) | T(F64), 0, d "a s0 h", false),\
+    ATOMIC(op, O(ADD), T(U32) | T(S32) | T(U64) | T(F32) | T(F64), 0, d "a s0 h", false),   \
     ATOMIC(op, O(MIN) | O(MAX), ANY32 | ANY64, 0, d "a s0 h", false),                             \
     ATOMIC(op, O(INC) | O(DEC), T(U32), 0, d "a s0 h", false),                                    \
-    ATOMIC(op, O(ADD) | O(MIN) | O(MAX), HALVES | BRAINS, F(NOFTZ), d "a s0 h", true)
+    ATOMIC(op, O(ADD), HALVES | BRAINS, F(NOFTZ), d "a s0 h", true)
 
 #define FENCE_WORDS(op)                                                                           \
     RULE(op, .must = F(PROXY), .may = F(ASYNC), .scopes = SCOPES, .spaces = NONE | S(GLOBAL) | SHARED_ALL,         \
@@ -195,6 +195,16 @@ const ptx_rule ptx_rules[] = {
          .operations = BOOLEAN, .operands = "d0 s1 s1 b"),
     RULE(SET, TYPES(T(BF16) | ANY16 | ANY32, T(BF16)), .compares = FLOAT_COMPARES,
          .operations = BOOLEAN, .operands = "d0 s1 s1 b"),
+    RULE(SET, TYPES(T(F16) | T(BF16), T(B16) | T(B32) | T(B64)), .compares = C(EQ) | C(NE),
+         .operations = BOOLEAN, .operands = "d0 s1 s1 b"),
+    RULE(SET, TYPES(T(F16) | T(BF16), T(U16) | T(U32) | T(U64)), .compares = UNSIGNED_COMPARES,
+         .operations = BOOLEAN, .operands = "d0 s1 s1 b"),
+    RULE(SET, TYPES(T(F16) | T(BF16), T(S16) | T(S32) | T(S64)), .compares = SIGNED_COMPARES,
+         .operations = BOOLEAN, .operands = "d0 s1 s1 b"),
+    RULE(SET, TYPES(T(F16) | T(BF16), T(F32)), .compares = FLOAT_COMPARES, .may = F(FTZ),
+         .operations = BOOLEAN, .operands = "d0 s1 s1 b"),
+    RULE(SET, TYPES(T(F16) | T(BF16), T(F64)), .compares = FLOAT_COMPARES,
+         .operations = BOOLEAN, .operands = "d0 s1 s1 b"),
     RULE(SET, TYPES(T(F16X2) | ANY32, T(F16X2)), .compares = FLOAT_COMPARES, .may = F(FTZ),
          .operations = BOOLEAN, .operands = "d0 s1 s1 b"),
     RULE(SET, TYPES(T(BF16X2) | ANY32, T(BF16X2)), .compares = FLOAT_COMPARES,
@@ -205,10 +215,14 @@ const ptx_rule ptx_rules[] = {
          .operations = BOOLEAN, .operands = "Q s0 s0 b"),
     RULE(SETP, TYPES(T(S16) | T(S32) | T(S64)), .compares = SIGNED_COMPARES,
          .operations = BOOLEAN, .operands = "Q s0 s0 b"),
-    RULE(SETP, TYPES(T(F32) | HALVES), .compares = FLOAT_COMPARES, .may = F(FTZ),
+    RULE(SETP, TYPES(T(F32) | T(F16X2)), .compares = FLOAT_COMPARES, .may = F(FTZ),
          .operations = BOOLEAN, .operands = "Q s0 s0 b"),
-    RULE(SETP, TYPES(T(F64) | BRAINS), .compares = FLOAT_COMPARES, .operations = BOOLEAN,
+    RULE(SETP, TYPES(T(F64) | T(BF16X2)), .compares = FLOAT_COMPARES, .operations = BOOLEAN,
          .operands = "Q s0 s0 b"),
+    RULE(SETP, TYPES(T(F16)), .compares = FLOAT_COMPARES, .may = F(FTZ), .operations = BOOLEAN,
+         .operands = "q s0 s0 b"),
+    RULE(SETP, TYPES(T(BF16)), .compares = FLOAT_COMPARES, .operations = BOOLEAN,
+         .operands = "q s0 s0 b"),
     RULE(SELP, TYPES(BITS | INTS | FLOATS), .operands = "d0 s0 s0 p"),
     RULE(SLCT, TYPES(BITS | INTS | FLOATS, T(S32)), .operands = "d0 s0 s0 s1"),
     RULE(SLCT, TYPES(BITS | INTS | FLOATS, T(F32)), .may = F(FTZ), .operands = "d0 s0 s0 s1"),
@@ -248,11 +262,14 @@ const ptx_rule ptx_rules[] = {
          .may = F(MMIO) | F(CACHE_HINT), .operands = "a W h"),
 
     RULE(CVT, TYPES(INTS8, INTS8), .may = F(SAT), .operands = "D0 S1"),
-    RULE(CVT, TYPES(INTS8, T(F32) | T(F16)), .roundings = INTEGRAL, .may = F(FTZ) | F(SAT),
+    RULE(CVT, TYPES(INTS8, T(F32)), .roundings = INTEGRAL, .may = F(FTZ) | F(SAT),
          .operands = "D0 S1"),
-    RULE(CVT, TYPES(INTS8, T(F64) | T(BF16)), .roundings = INTEGRAL, .may = F(SAT),
+    RULE(CVT, TYPES(INTS8, T(F64) | T(F16)), .roundings = INTEGRAL, .may = F(SAT),
          .operands = "D0 S1"),
-    RULE(CVT, TYPES(T(F16) | T(F32) | T(F64), INTS8), .roundings = IEEE, .may = F(SAT),
+    RULE(CVT, TYPES(INTS8, T(BF16)), .roundings = INTEGRAL, .operands = "D0 S1"),
+    RULE(CVT, TYPES(T(F32), INTS8), .roundings = IEEE, .may = F(FTZ) | F(SAT),
+         .operands = "D0 S1"),
+    RULE(CVT, TYPES(T(F16) | T(F64), INTS8), .roundings = IEEE, .may = F(SAT),
          .operands = "D0 S1"),
     RULE(CVT, TYPES(T(BF16), INTS8), .roundings = IEEE, .operands = "D0 S1"),
     RULE(CVT, TYPES(T(F32), T(F32)), .roundings = NONE | INTEGRAL, .may = F(FTZ) | F(SAT),
@@ -265,7 +282,8 @@ const ptx_rule ptx_rules[] = {
     RULE(CVT, TYPES(T(F32), T(F16)), .may = F(FTZ) | F(SAT), .operands = "D0 S1"),
     RULE(CVT, TYPES(T(F32), T(BF16)), .may = F(FTZ) | F(SAT), .operands = "D0 S1"),
     RULE(CVT, TYPES(T(F64), T(F32)), .may = F(FTZ) | F(SAT), .operands = "D0 S1"),
-    RULE(CVT, TYPES(T(F64), T(F16) | T(BF16)), .may = F(SAT), .operands = "D0 S1"),
+    RULE(CVT, TYPES(T(F64), T(F16)), .may = F(SAT), .operands = "D0 S1"),
+    RULE(CVT, TYPES(T(F64), T(BF16)), .operands = "D0 S1"),
     RULE(CVT, TYPES(T(F32), T(F64)), .roundings = IEEE, .may = F(FTZ) | F(SAT),
          .operands = "D0 S1"),
     RULE(CVT, TYPES(T(F16), T(F64)), .roundings = IEEE, .may = F(SAT), .operands = "D0 S1"),
@@ -273,7 +291,7 @@ const ptx_rule ptx_rules[] = {
          .operands = "D0 S1"),
     RULE(CVT, TYPES(T(F16), T(F32)), .roundings = R(RN) | R(RZ), .may = F(SATFINITE) | F(RELU),
          .operands = "D0 S1"),
-    RULE(CVT, TYPES(T(BF16), T(F32)), .roundings = IEEE, .operands = "D0 S1"),
+    RULE(CVT, TYPES(T(BF16), T(F32)), .roundings = IEEE, .may = F(FTZ), .operands = "D0 S1"),
     RULE(CVT, TYPES(T(BF16), T(F32)), .roundings = R(RN) | R(RZ), .may = F(SATFINITE) | F(RELU),
          .operands = "D0 S1"),
     RULE(CVT, TYPES(T(BF16), T(F64) | T(F16)), .roundings = IEEE, .operands = "D0 S1"),

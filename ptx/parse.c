@@ -90,6 +90,16 @@ bool ptx_syntax(ptx_parser *parser, const char *format, ...)
     return false;
 }
 
+bool ptx_log(ptx_parser *parser, ptx_statement_kind kind, size_t index)
+{
+    ptx_statement made = { .kind = (uint32_t)kind, .index = (uint32_t)index };
+    if (parser->skim) return true;
+    ptx_statement *slot = parser->open_scopes.count ? PTX_PUSH(parser, parser->statements)
+                                                    : PTX_PUSH(parser, parser->items);
+    if (slot) *slot = made;
+    return slot != NULL;
+}
+
 /* ------------------------------------------------------------------ tokens */
 
 void ptx_next(ptx_parser *parser)
@@ -239,8 +249,9 @@ static bool parse_pragma(ptx_parser *parser)
         if (!pragma) return false;
         char *text =
             gpul__arena_strndup(&parser->module->arena, parser->token.text, parser->token.length);
-        *pragma = (ptx_pragma){ .text = text, .order = ++parser->module->order_count };
+        *pragma = (ptx_pragma){ .text = text };
         if (!text) return ptx_no_memory(parser) != NULL;
+        if (!ptx_log(parser, PTX_STATEMENT_PRAGMA, parser->pragmas.count - 1)) return false;
         ptx_next(parser);
     } while (ptx_accept(parser, ','));
     return ptx_expect(parser, ';', "after the pragma");
@@ -269,12 +280,10 @@ static bool parse_alias(ptx_parser *parser)
                true;
     ptx_alias *entry = PTX_PUSH(parser, parser->aliases);
     if (!entry) return false;
-    *entry = (ptx_alias){ .name = name->text,
-                          .target = real->function,
-                          .function = alias->function,
-                          .line = line,
-                          .order = ++parser->module->order_count };
-    return true;
+    *entry = (ptx_alias){
+        .name = name->text, .target = real->function, .function = alias->function, .line = line
+    };
+    return ptx_log(parser, PTX_STATEMENT_ALIAS, parser->aliases.count - 1);
 }
 
 static ptx_linkage parse_linkage(ptx_parser *parser)
@@ -340,19 +349,21 @@ static void seal(ptx_parser *parser)
     SEAL(locations, location_count);
     SEAL(sections, section_count);
     SEAL(pragmas, pragma_count);
+    SEAL(items, item_count);
 #undef SEAL
 }
 
 static void release(ptx_parser *parser)
 {
     void *const vectors[] = {
-        parser->globals.items,      parser->functions.items,      parser->aliases.items,
-        parser->files.items,        parser->locations.items,      parser->sections.items,
-        parser->pragmas.items,      parser->groups.items,         parser->registers.items,
-        parser->variables.items,    parser->labels.items,         parser->scopes.items,
-        parser->prototypes.items,   parser->tables.items,         parser->body_pragmas.items,
-        parser->instructions.items, parser->open_scopes.items,    parser->pending.items,
-        parser->operands.items,     parser->variable_stack.items,
+        parser->globals.items,        parser->functions.items,    parser->aliases.items,
+        parser->files.items,          parser->locations.items,    parser->sections.items,
+        parser->pragmas.items,        parser->items.items,        parser->groups.items,
+        parser->registers.items,      parser->variables.items,    parser->labels.items,
+        parser->scopes.items,         parser->prototypes.items,   parser->tables.items,
+        parser->body_pragmas.items,   parser->instructions.items, parser->statements.items,
+        parser->open_scopes.items,    parser->pending.items,      parser->operands.items,
+        parser->variable_stack.items,
     };
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) gpul__free(vectors[i]);
     ptx_symbols_free(&parser->symbols);

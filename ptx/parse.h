@@ -71,6 +71,7 @@ typedef struct ptx_parser {
     PTX_VECTOR(ptx_location) locations;
     PTX_VECTOR(ptx_section) sections;
     PTX_VECTOR(ptx_pragma) pragmas;
+    PTX_VECTOR(ptx_statement) items;
 
     /* The function being parsed, or NULL. */
     ptx_function *function;
@@ -83,6 +84,7 @@ typedef struct ptx_parser {
     PTX_VECTOR(ptx_table) tables;
     PTX_VECTOR(ptx_pragma) body_pragmas;
     PTX_VECTOR(ptx_instruction) instructions;
+    PTX_VECTOR(ptx_statement) statements;
     PTX_VECTOR(ptx_open_scope) open_scopes;
     PTX_VECTOR(ptx_pending_label) pending;
     /* The instruction being parsed: its spelling for messages, or length 0. */
@@ -106,6 +108,8 @@ bool ptx_accept(ptx_parser *parser, char punct);
 bool ptx_expect(ptx_parser *parser, char punct, const char *where);
 ptx_name *ptx_expect_name(ptx_parser *parser, const char *what);
 bool ptx_expect_u32(ptx_parser *parser, uint32_t *value, const char *what);
+/* Notes what stands next in the text: of the body that is open, else of the module. */
+bool ptx_log(ptx_parser *parser, ptx_statement_kind kind, size_t index);
 ptx_name *ptx_token_name(ptx_parser *parser); /* interns the current token */
 /* A fault in the meaning: the parse goes on and fails at its end.  Always false. */
 bool ptx_report(ptx_parser *parser, const char *at, uint32_t line, uint32_t width,

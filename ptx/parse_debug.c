@@ -11,6 +11,7 @@ bool ptx_parse_file(ptx_parser *parser)
     ptx_file *file = PTX_PUSH(parser, parser->files);
     if (!file) return false;
     *file = (ptx_file){ 0 };
+    if (!ptx_log(parser, PTX_STATEMENT_FILE, parser->files.count - 1)) return false;
     if (!ptx_expect_u32(parser, &file->number, "the file's number")) return false;
     if (parser->token.kind != PTX_TOKEN_STRING) return ptx_syntax(parser, "expected a file name");
     file->name =
@@ -92,7 +93,7 @@ bool ptx_parse_loc(ptx_parser *parser)
     if (!slot) return false;
     *slot = made;
     parser->location = (uint32_t)parser->locations.count;
-    return true;
+    return ptx_log(parser, PTX_STATEMENT_LOCATION, parser->locations.count - 1);
 }
 
 /* .section .debug_info { ... } */
@@ -106,13 +107,13 @@ bool ptx_parse_section(ptx_parser *parser)
     if (!ptx_at(parser, '{')) return ptx_syntax(parser, "expected `{` after the section's name");
     ptx_section *section = PTX_PUSH(parser, parser->sections);
     if (!section) return false;
-    *section = (ptx_section){ .order = ++parser->module->order_count };
+    *section = (ptx_section){ 0 };
     if (!ptx_lex_skip_braces(&parser->lexer, &section->text, &section->length))
         return ptx_syntax(parser, "expected `}` after the section that begins here");
     section->name = gpul__arena_strndup(&parser->module->arena, token.text, token.length);
     if (!section->name) return ptx_no_memory(parser) != NULL;
     ptx_next(parser);
-    return true;
+    return ptx_log(parser, PTX_STATEMENT_SECTION, parser->sections.count - 1);
 }
 
 /* ------------------------------------------------------------------ names in .debug_str */

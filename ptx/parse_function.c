@@ -28,11 +28,12 @@ static bool add_pragmas(ptx_parser *parser)
         *pragma = (ptx_pragma){
             .text = gpul__arena_strndup(&parser->module->arena, parser->token.text,
                                         parser->token.length),
-            .before = (uint32_t)parser->instructions.count,
-            .scope = parser->open_scopes.count ? ptx_scope_here(parser) : 0,
             .in_header = parser->open_scopes.count == 0,
         };
         if (!pragma->text) return ptx_no_memory(parser) != NULL;
+        if (!pragma->in_header &&
+            !ptx_log(parser, PTX_STATEMENT_PRAGMA, parser->body_pragmas.count - 1))
+            return false;
         ptx_next(parser);
     } while (ptx_accept(parser, ','));
     return ptx_expect(parser, ';', "after the pragma");
@@ -144,7 +145,7 @@ static bool open_scope(ptx_parser *parser)
     *range = (ptx_scope_range){ .parent = parent, .first = (uint32_t)parser->instructions.count };
     *open = (ptx_open_scope){ .index = (uint32_t)parser->scopes.count - 1 };
     if (!ptx_scope_open(&parser->symbols)) return ptx_no_memory(parser) != NULL;
-    return true;
+    return open->index == 0 || ptx_log(parser, PTX_STATEMENT_OPEN, open->index);
 }
 
 /* Looks for the labels that were mentioned in the scope that closes; those it does not have are
@@ -173,12 +174,15 @@ static void resolve_labels(ptx_parser *parser)
     }
 }
 
-static void close_scope(ptx_parser *parser)
+static bool close_scope(ptx_parser *parser)
 {
+    uint32_t index = ptx_scope_here(parser);
     resolve_labels(parser);
-    parser->scopes.items[ptx_scope_here(parser)].end = (uint32_t)parser->instructions.count;
+    parser->scopes.items[index].end = (uint32_t)parser->instructions.count;
+    if (index && !ptx_log(parser, PTX_STATEMENT_CLOSE, index)) return false;
     parser->open_scopes.count--;
     ptx_scope_close(&parser->symbols);
+    return true;
 }
 
 /* Binds a name of a label, a prototype or a table; false when memory is exhausted. */
@@ -202,8 +206,7 @@ static bool parse_prototype(ptx_parser *parser, ptx_name *name, const ptx_token 
     ptx_next(parser);
     ptx_prototype made = { .name = name->text,
                            .scope = ptx_scope_here(parser),
-                           .line = token->line,
-                           .before = (uint32_t)parser->instructions.count };
+                           .line = token->line };
     if (ptx_at(parser, '(') &&
         !ptx_parse_parameters(parser, &made.results, &made.result_count, true))
         return false;
@@ -226,7 +229,8 @@ static bool parse_prototype(ptx_parser *parser, ptx_name *name, const ptx_token 
     ptx_prototype *slot = PTX_PUSH(parser, parser->prototypes);
     if (!slot) return false;
     *slot = made;
-    return bind_mark(parser, name, PTX_BOUND_PROTOTYPE, parser->prototypes.count - 1, token) &&
+    return ptx_log(parser, PTX_STATEMENT_PROTOTYPE, parser->prototypes.count - 1) &&
+           bind_mark(parser, name, PTX_BOUND_PROTOTYPE, parser->prototypes.count - 1, token) &&
            ptx_expect(parser, ';', "after .callprototype");
 }
 
@@ -238,8 +242,7 @@ static bool parse_table(ptx_parser *parser, ptx_name *name, const ptx_token *tok
     ptx_table made = { .name = name->text,
                        .of_functions = of_functions,
                        .scope = ptx_scope_here(parser),
-                       .line = token->line,
-                       .before = (uint32_t)parser->instructions.count };
+                       .line = token->line };
     /* Labels are filled in later, through pointers: the list must not move, so it is counted. */
     ptx_lexer ahead = parser->lexer;
     for (ptx_token look = parser->token;
@@ -260,7 +263,8 @@ static bool parse_table(ptx_parser *parser, ptx_name *name, const ptx_token *tok
     ptx_table *slot = PTX_PUSH(parser, parser->tables);
     if (!slot) return false;
     *slot = made;
-    return bind_mark(parser, name, PTX_BOUND_TABLE, parser->tables.count - 1, token) &&
+    return ptx_log(parser, PTX_STATEMENT_TABLE, parser->tables.count - 1) &&
+           bind_mark(parser, name, PTX_BOUND_TABLE, parser->tables.count - 1, token) &&
            ptx_expect(parser, ';', "after the targets");
 }
 
@@ -281,7 +285,8 @@ static bool parse_mark(ptx_parser *parser, const ptx_token *token)
                           .scope = ptx_scope_here(parser),
                           .instruction = (uint32_t)parser->instructions.count,
                           .line = token->line };
-    return bind_mark(parser, name, PTX_BOUND_LABEL, parser->labels.count - 1, token) != NULL;
+    return ptx_log(parser, PTX_STATEMENT_LABEL, parser->labels.count - 1) &&
+           bind_mark(parser, name, PTX_BOUND_LABEL, parser->labels.count - 1, token);
 }
 
 /* ------------------------------------------------------------------ the body */
@@ -343,6 +348,7 @@ static void clear_body(ptx_parser *parser)
     parser->labels.count = parser->scopes.count = parser->prototypes.count = 0;
     parser->tables.count = parser->body_pragmas.count = parser->instructions.count = 0;
     parser->open_scopes.count = parser->pending.count = 0;
+    parser->statements.count = 0;
     parser->location = 0;
 }
 
@@ -361,6 +367,7 @@ static bool seal_body(ptx_parser *parser, ptx_function *function)
     SEAL(tables, tables, table_count);
     SEAL(body_pragmas, pragmas, pragma_count);
     SEAL(instructions, instructions, instruction_count);
+    SEAL(statements, statements, statement_count);
 #undef SEAL
     return !parser->stopped;
 }
@@ -418,14 +425,14 @@ static bool parse_body(ptx_parser *parser, ptx_function *function)
     } else {
         while (!(ptx_at(parser, '}') && parser->open_scopes.count == 1)) {
             if (ptx_at(parser, '}')) {
-                close_scope(parser);
+                if (!close_scope(parser)) return false;
                 ptx_next(parser);
             } else if (!parse_statement(parser) && !skip_statement(parser)) {
                 return false;
             }
         }
     }
-    close_scope(parser);
+    if (!close_scope(parser)) return false;
     ptx_next(parser);
     return parser->skim || (seal_body(parser, function) && ptx_check_function(parser, function));
 }
@@ -457,7 +464,7 @@ bool ptx_parse_function(ptx_parser *parser, ptx_linkage linkage)
     if (ptx_at(parser, '(') &&
         !ptx_parse_parameters(parser, &made.params, &made.param_count, false))
         return false;
-    bool known = function->declared_order || function->defined_order;
+    bool known = function->is_declared || function->has_body;
     if (known &&
         (function->is_entry != is_entry ||
          !same_shape(function->params, function->param_count, made.params, made.param_count) ||
@@ -477,15 +484,15 @@ bool ptx_parse_function(ptx_parser *parser, ptx_linkage linkage)
         function->line = token.line;
     }
     if (!body) {
-        if (!function->declared_order && !function->defined_order)
-            function->declared_order = ++parser->module->order_count;
+        if (!known && !ptx_log(parser, PTX_STATEMENT_DECLARATION, function->index)) return false;
+        if (!known) function->is_declared = true;
         fine = ptx_expect(parser, ';', "or a body after the function's header");
     } else {
         if (function->has_body)
             ptx_report(parser, token.text, token.line, token.length, "Duplicate definition of '%s'",
                        name->text);
         function->has_body = true;
-        function->defined_order = ++parser->module->order_count;
+        if (!ptx_log(parser, PTX_STATEMENT_DEFINITION, function->index)) return false;
         if (!ptx_scope_open(&parser->symbols)) return ptx_no_memory(parser) != NULL;
         fine = ptx_bind_parameters(parser, function->params, function->param_count) &&
                ptx_bind_parameters(parser, function->results, function->result_count) &&

@@ -124,6 +124,7 @@ static bool put_address(filler *fill, uint64_t offset)
     const ptx_token token = parser->token;
     bool masked = token.kind == PTX_TOKEN_INTEGER;
     if (masked) {
+        made.masked = true;
         if (!mask_shift(token.bits, &made.shift))
             return ptx_syntax(parser, "expected a mask of one byte such as 0xFF00");
         ptx_next(parser);

@@ -226,7 +226,7 @@ bool ptx_parse_instruction(ptx_parser *parser, const ptx_token *opcode, uint32_t
         made.text_length = (uint32_t)(parser->token_end - start);
         ptx_instruction *slot = PTX_PUSH(parser, parser->instructions);
         if (slot) *slot = made;
-        fine = slot != NULL;
+        fine = slot && ptx_log(parser, PTX_STATEMENT_INSTRUCTION, parser->instructions.count - 1);
     }
     parser->spelling_length = 0;
     return fine;

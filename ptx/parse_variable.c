@@ -178,6 +178,18 @@ static ptx_variable *declared_before(const ptx_name *name, const ptx_variable *v
     return compatible ? old : NULL;
 }
 
+static bool define(ptx_parser *parser, ptx_variable *old, const ptx_variable *made)
+{
+    uint32_t index = old->index, item = old->item;
+    *old = *made;
+    old->index = index;
+    old->listed = true;
+    if (!item) return true; /* skimming */
+    parser->items.items[item - 1].kind = PTX_STATEMENT_GLOBAL_DECLARATION;
+    old->item = (uint32_t)parser->items.count + 1;
+    return ptx_log(parser, PTX_STATEMENT_GLOBAL, index);
+}
+
 /* A fresh variable in the arena, bound to its name in the current scope, or the earlier one that
  * this declaration repeats. */
 static ptx_variable *bind_variable(ptx_parser *parser, const ptx_variable *made, ptx_name *name,
@@ -189,12 +201,7 @@ static ptx_variable *bind_variable(ptx_parser *parser, const ptx_variable *made,
         if (!old) {
             redeclared(parser, name, token);
         } else {
-            uint32_t index = old->index, order = old->order;
-            if (made->linkage != PTX_LINKAGE_EXTERN) {
-                *old = *made;
-                old->index = index;
-                old->order = order;
-            }
+            if (made->linkage != PTX_LINKAGE_EXTERN && !define(parser, old, made)) return NULL;
             return old;
         }
     }
@@ -214,13 +221,14 @@ static bool is_opaque(const ptx_variable *variable)
 
 static bool add_global(ptx_parser *parser, ptx_variable *variable)
 {
-    if (variable->order) return true; /* an earlier declaration */
+    if (variable->listed) return true; /* declared before */
     ptx_variable **slot = PTX_PUSH(parser, parser->globals);
     if (!slot) return false;
     *slot = variable;
     variable->index = (uint32_t)parser->globals.count - 1;
-    variable->order = ++parser->module->order_count;
-    return true;
+    variable->listed = true;
+    if (!parser->skim) variable->item = (uint32_t)parser->items.count + 1;
+    return ptx_log(parser, PTX_STATEMENT_GLOBAL, variable->index);
 }
 
 static bool add_local(ptx_parser *parser, ptx_variable *variable)
@@ -230,7 +238,7 @@ static bool add_local(ptx_parser *parser, ptx_variable *variable)
     *slot = variable;
     variable->index = (uint32_t)parser->variables.count - 1;
     variable->scope = ptx_scope_here(parser);
-    return true;
+    return ptx_log(parser, PTX_STATEMENT_VARIABLE, variable->index);
 }
 
 /* `.space kind a = 1, b[2];` at module level or in a body */
@@ -365,8 +373,7 @@ bool ptx_parse_registers(ptx_parser *parser)
                                     .type = kind.type,
                                     .vector = kind.vector,
                                     .scope = ptx_scope_here(parser),
-                                    .line = token.line,
-                                    .before = (uint32_t)parser->instructions.count };
+                                    .line = token.line };
         bool range = ptx_accept(parser, '<');
         if (range && (!ptx_expect_u32(parser, &made.count, "how many registers") ||
                       !ptx_expect(parser, '>', "after the number of registers")))
@@ -390,6 +397,7 @@ bool ptx_parse_registers(ptx_parser *parser)
         binding->index = (uint32_t)parser->groups.count - 1;
         binding->line = token.line;
         binding->count = made.count;
+        if (!ptx_log(parser, PTX_STATEMENT_REGISTERS, parser->groups.count - 1)) return false;
     } while (ptx_accept(parser, ','));
     return ptx_expect(parser, ';', "after the registers");
 }

@@ -247,6 +247,7 @@ typedef struct ptx_relocation {
     int64_t addend;
     uint8_t width; /* 1, 2, 4 or 8 bytes */
     uint8_t shift; /* of the mask forms 0xFF(s) to 0xFF00000000000000(s): 0, 8, ... 56 */
+    bool masked;   /* it was given by a mask, also with shift 0 */
     bool generic;  /* generic(symbol): the generic address, else the one in its own space */
 } ptx_relocation;
 
@@ -278,7 +279,9 @@ struct ptx_variable {
     uint32_t relocation_count;
     uint32_t index; /* among the module's globals, the parameters, or function->variables */
     uint32_t register_index; /* of a REG parameter, else PTX_NO_REGISTER */
-    uint32_t line, scope, order;
+    uint32_t line, scope;
+    bool listed;   /* of the module: among its globals already */
+    uint32_t item; /* of the module: index in module->items + 1 */
 };
 
 /* `.reg .b32 %r<200>` or `.reg .b32 a`: only its type's width counts, the container is untyped. */
@@ -290,7 +293,6 @@ typedef struct ptx_register_group {
     uint32_t count; /* of a range: 200 */
     uint32_t scope;
     uint32_t line;
-    uint32_t before; /* the instruction in front of which it stands */
 } ptx_register_group;
 
 /* Only registers that an instruction or a parameter mentions have an entry. */
@@ -320,7 +322,7 @@ struct ptx_prototype {
     ptx_variable *params, *results;
     uint32_t param_count, result_count;
     bool noreturn;
-    uint32_t scope, line, before;
+    uint32_t scope, line;
 };
 
 /* `name: .branchtargets a, b;` (labels) or `name: .calltargets f, g;` (functions). */
@@ -329,21 +331,45 @@ typedef struct ptx_table {
     ptx_operand *targets; /* LABEL or FUNCTION */
     uint32_t count;
     bool of_functions;
-    uint32_t scope, line, before;
+    uint32_t scope, line;
 } ptx_table;
 
 typedef struct ptx_pragma {
-    const char *text;       /* without the quotes */
-    uint32_t before, scope; /* in front of this instruction */
-    bool in_header;         /* of a function: between its parameters and its body */
-    uint32_t order;         /* at module level */
+    const char *text; /* without the quotes */
+    bool in_header;   /* of a function: between its parameters and its body */
 } ptx_pragma;
+
+/* What stands in the text, in its order: of a module its items, of a body its statements. */
+typedef enum ptx_statement_kind {
+    PTX_STATEMENT_INSTRUCTION, /* of function->instructions; and so on */
+    PTX_STATEMENT_REGISTERS,
+    PTX_STATEMENT_VARIABLE,
+    PTX_STATEMENT_LABEL,
+    PTX_STATEMENT_OPEN, /* a scope */
+    PTX_STATEMENT_CLOSE,
+    PTX_STATEMENT_PROTOTYPE,
+    PTX_STATEMENT_TABLE,
+    PTX_STATEMENT_LOCATION, /* of module->locations; and so on */
+    PTX_STATEMENT_FILE,
+    PTX_STATEMENT_PRAGMA,
+    PTX_STATEMENT_GLOBAL,
+    PTX_STATEMENT_GLOBAL_DECLARATION, /* .extern, and the definition follows */
+    PTX_STATEMENT_DECLARATION,        /* of a function */
+    PTX_STATEMENT_DEFINITION,
+    PTX_STATEMENT_ALIAS,
+    PTX_STATEMENT_SECTION,
+} ptx_statement_kind;
+
+typedef struct ptx_statement {
+    uint32_t kind, index;
+} ptx_statement;
 
 struct ptx_function {
     const char *name;
     ptx_module *module;
     bool is_entry, has_body, noreturn;
-    uint8_t linkage; /* ptx_linkage */
+    bool is_declared; /* also without its body */
+    uint8_t linkage;  /* ptx_linkage */
     /* Exactly as given; has_* says whether the directive was there.  Missing dimensions are 1. */
     bool has_maxntid, has_reqntid, has_reqnctapercluster, explicitcluster, blocksareclusters;
     uint32_t maxntid[3], reqntid[3], reqnctapercluster[3];
@@ -367,12 +393,13 @@ struct ptx_function {
     uint32_t pragma_count;
     ptx_instruction *instructions;
     uint32_t instruction_count;
+    ptx_statement *statements; /* the body in the order of its text */
+    uint32_t statement_count;
     /* The first instruction that the CPU device refuses, or NULL: never run such a function. */
     const ptx_instruction *unsupported;
     const char *unsupported_reason; /* "unsupported by the CPU device: mma.sync..." */
     uint32_t line;
-    uint32_t index;                         /* in module->functions */
-    uint32_t declared_order, defined_order; /* places among the module's items; 0: neither */
+    uint32_t index; /* in module->functions */
 };
 
 /* ------------------------------------------------------------------ the module */
@@ -397,7 +424,7 @@ typedef struct ptx_alias {
     const char *name;
     ptx_function *target;
     ptx_function *function; /* the declaration that bears the alias's name */
-    uint32_t line, order;
+    uint32_t line;
 } ptx_alias;
 
 /* .section and its braces, which hold DWARF: kept as text. */
@@ -405,7 +432,6 @@ typedef struct ptx_section {
     const char *name;
     const char *text; /* what stands between the braces; not NUL-terminated */
     size_t length;
-    uint32_t order;
 } ptx_section;
 
 struct ptx_module {
@@ -428,7 +454,8 @@ struct ptx_module {
     ptx_pragma *pragmas;
     uint32_t global_count, function_count, alias_count, file_count, location_count, section_count,
         pragma_count;
-    uint32_t order_count; /* items in all: orders run from 1 to this */
+    ptx_statement *items; /* the module in the order of its text */
+    uint32_t item_count;
     bool has_unsupported; /* some function has */
 };
 
