@@ -74,11 +74,12 @@ typedef struct form_list {
 bool form_list_make(form_list *out); /* false: memory is exhausted or a name is not known */
 void form_list_free(form_list *list);
 
-/* The inputs of an instruction: `count` rows of four 64-bit values, the same in every run.  The bits
+/* The inputs of an instruction: `count` rows of four 64-bit values, the same in every run, others in
+ * every round; what is recorded is round 0.  The bits
  * above an operand's width are garbage on purpose. */
 enum { FORM_INPUTS = 256 };
 unsigned form_input_count(const form *form); /* at most FORM_INPUTS, a multiple of 32 */
-void form_inputs(const form *form, uint64_t (*rows)[4], unsigned count);
+void form_inputs(const form *form, uint64_t (*rows)[4], unsigned count, uint64_t round);
 uint64_t form_random(uint64_t seed, uint64_t counter);
 
 #endif

@@ -259,9 +259,9 @@ static uint64_t seed_of(const form *f)
     return seed;
 }
 
-void form_inputs(const form *f, uint64_t (*rows)[4], unsigned count)
+void form_inputs(const form *f, uint64_t (*rows)[4], unsigned count, uint64_t round)
 {
-    const uint64_t seed = seed_of(f);
+    const uint64_t seed = seed_of(f) + round * 0x632be59bd9b4e019u;
     for (unsigned i = 0; i < count; i++) {
         uint64_t *row = rows[i];
         for (unsigned o = 0; o < 4; o++) {

@@ -27,9 +27,9 @@ const number_format *number_format_of(form_type type)
 
 static int length_of(wide x)
 {
-    int n = 0;
-    for (; x != 0; x >>= 1) n++;
-    return n;
+    const uint64_t high = (uint64_t)(x >> 64), low = (uint64_t)x;
+    if (high != 0) return 128 - __builtin_clzll(high);
+    return low != 0 ? 64 - __builtin_clzll(low) : 0;
 }
 
 static int bias(const number_format *f)
@@ -102,9 +102,10 @@ uint64_t number_encode(const number_format *f, number x, number_rounding roundin
     if (x.kind == NUMBER_ZERO) return sign << f->unused_low;
     if (x.kind == NUMBER_INFINITE) return (sign | top << f->fraction_bits) << f->unused_low;
     /* Enough low bits that what `more` stands for is below half a unit. */
-    while (length_of(x.digits) < 100) {
-        x.digits <<= 1;
-        x.exponent--;
+    const int room = 100 - length_of(x.digits);
+    if (room > 0) {
+        x.digits <<= room;
+        x.exponent -= room;
     }
     const int precision = (int)f->fraction_bits + 1;
     const int smallest = 1 - bias(f) - (int)f->fraction_bits; /* exponent of the last place */

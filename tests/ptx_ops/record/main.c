@@ -56,7 +56,7 @@ static gpul_status run_one(gpul_device *device, gpul_module *module, size_t inde
     snprintf(name, sizeof name, "op%zu", index);
     r->entry.count = form_input_count(r->form);
     recording_key(r->entry.key, sizeof r->entry.key, r->form);
-    form_inputs(r->form, rows, r->entry.count);
+    form_inputs(r->form, rows, r->entry.count, 0);
     r->entry.input_hash = recording_hash((const uint64_t(*)[4])rows, r->entry.count);
     gpul_status status = gpul_module_kernel(&kernel, module, name);
     if (status == GPUL_OK)
@@ -167,7 +167,7 @@ static void compare(tally *t, const results *r, const recording_entry *kept)
         t->refused++;
         return;
     }
-    form_inputs(f, rows, kept->count);
+    form_inputs(f, rows, kept->count, 0);
     for (unsigned i = 0; i < kept->count; i++) {
         const uint64_t got = r->entry.results[i], want = kept->results[i];
         char text[96];
@@ -195,7 +195,7 @@ static void compare(tally *t, const results *r, const recording_entry *kept)
 static void judge(tally *t, const form *f, const recording_entry *kept)
 {
     uint64_t rows[FORM_INPUTS][4];
-    form_inputs(f, rows, kept->count);
+    form_inputs(f, rows, kept->count, 0);
     for (unsigned i = 0; i < kept->count; i++) {
         char text[96];
         const uint64_t got = cut(f, kept->results[i]);
@@ -285,7 +285,7 @@ static int replay(const char *path, const form_list *list, const results *all, b
         for (size_t j = at; j < i; j++) t.missing += list->items[j].arch <= 90;
         at = i + 1;
         uint64_t rows[FORM_INPUTS][4];
-        form_inputs(&list->items[i], rows, kept.count);
+        form_inputs(&list->items[i], rows, kept.count, 0);
         if (kept.input_hash != recording_hash((const uint64_t(*)[4])rows, kept.count)) {
             fprintf(stderr, "ptx_record: %s was recorded with other inputs\n", kept.key);
             t.missing++;
