@@ -9,7 +9,7 @@
 
 #include "ptx/vocabulary.h"
 
-enum { START = 1, FOLLOW = 2, DIGIT = 4, SPACE = 8, HEX = 16 };
+enum { START = 1, FOLLOW = 2, DIGIT = 4, SPACE = 8, HEX = 16, MARK = 32 };
 
 /* clang-format off */
 #define LETTER (START | FOLLOW)
@@ -29,6 +29,10 @@ static const unsigned char classes[256] = {
     ['Q'] = LETTER, ['R'] = LETTER, ['S'] = LETTER, ['T'] = LETTER, ['U'] = LETTER, ['V'] = LETTER,
     ['W'] = LETTER, ['X'] = LETTER, ['Y'] = LETTER, ['Z'] = LETTER, ['_'] = LETTER, ['$'] = LETTER,
     ['%'] = START,
+    ['('] = MARK, [')'] = MARK, ['{'] = MARK, ['}'] = MARK, ['['] = MARK, [']'] = MARK,
+    ['<'] = MARK, ['>'] = MARK, [','] = MARK, [';'] = MARK, [':'] = MARK, ['|'] = MARK,
+    ['!'] = MARK, ['@'] = MARK, ['+'] = MARK, ['-'] = MARK, ['*'] = MARK, ['/'] = MARK,
+    ['~'] = MARK, ['&'] = MARK, ['^'] = MARK, ['='] = MARK, ['?'] = MARK, ['.'] = MARK,
 };
 #undef LETTER
 #undef HEXLET
@@ -286,7 +290,7 @@ void ptx_lex(ptx_lexer *lexer, ptx_token *token)
         lexer->at++;
         token->kind = PTX_TOKEN_PUNCT;
         token->punct = c;
-        if (!c || !strchr("(){}[]<>,;:|!@+-*/~&^=?.", c)) bad(token, "unexpected character");
+        if (!is(c, MARK)) bad(token, "unexpected character");
     }
     token->length = (uint32_t)(lexer->at - token->text);
 }

@@ -41,12 +41,15 @@ enum {
     PTX_MOST_WORDS = 24,
 };
 
-/* What the skimming mode (signatures) learns about a body. */
+/* Who listens while bodies are skimmed: for signatures, no instruction is parsed. */
 typedef struct ptx_skim {
-    void (*word)(void *self, const ptx_word *word, uint8_t component); /* a special register */
-    void (*symbol)(void *self, const ptx_binding *binding);            /* a mentioned symbol */
-    void (*shared)(void *self, const ptx_variable *variable);          /* declared in the body */
     void *self;
+    /* A special register; `component` is -1 when none or the whole register is named. */
+    void (*special)(void *self, const ptx_function *function, const ptx_word *word, int component);
+    /* A mention of a variable or function of the module; false: no memory. */
+    bool (*symbol)(void *self, const ptx_function *function, const ptx_binding *binding);
+    /* Shared memory declared in the body. */
+    void (*shared)(void *self, const ptx_function *function, const ptx_variable *variable);
 } ptx_skim;
 
 typedef struct ptx_parser {
@@ -62,7 +65,6 @@ typedef struct ptx_parser {
     uint32_t expression_depth;
     uint32_t location;    /* the .loc in force: index + 1, or 0 */
     const ptx_skim *skim; /* bodies are skimmed, not parsed */
-    bool statement_start; /* skimming: the token begins a statement */
 
     PTX_VECTOR(ptx_variable *) globals;
     PTX_VECTOR(ptx_function *) functions;
@@ -145,6 +147,9 @@ bool ptx_parse_initialiser(ptx_parser *parser, ptx_variable *variable);
 /* parse_function.c */
 bool ptx_parse_function(ptx_parser *parser, ptx_linkage linkage);
 uint32_t ptx_scope_here(const ptx_parser *parser);
+
+/* parse_skim.c: up to the brace that ends the body. */
+bool ptx_skim_body(ptx_parser *parser);
 
 /* parse_instruction.c, parse_operand.c */
 bool ptx_parse_instruction(ptx_parser *parser, const ptx_token *opcode, uint32_t guard,

@@ -372,56 +372,12 @@ static bool seal_body(ptx_parser *parser, ptx_function *function)
     return !parser->stopped;
 }
 
-/* Signatures: only declarations of shared memory and mentioned names are looked at. */
-static bool skim_body(ptx_parser *parser)
-{
-    const ptx_skim *skim = parser->skim;
-    for (uint32_t depth = 0;;) {
-        const ptx_token token = parser->token;
-        if (token.kind == PTX_TOKEN_END || token.kind == PTX_TOKEN_BAD)
-            return ptx_syntax(parser, "expected `}` at the end of the function");
-        if (ptx_at_directive(parser, PTX_DIRECTIVE_SHARED)) {
-            /* In front of a name it is a modifier: `ld.shared`; a declaration begins a statement. */
-            if (parser->statement_start) {
-                size_t before = parser->variables.count;
-                if (!ptx_parse_locals(parser)) return false;
-                for (size_t i = before; i < parser->variables.count; i++)
-                    skim->shared(skim->self, parser->variables.items[i]);
-                continue;
-            }
-        }
-        if (ptx_at(parser, '}') && depth-- == 0) return true;
-        if (ptx_at(parser, '{')) depth++;
-        parser->statement_start = token.kind == PTX_TOKEN_PUNCT && memchr("{};:", token.punct, 4);
-        if (ptx_at_directive(parser, PTX_DIRECTIVE_LOC)) {
-            if (!ptx_parse_loc(parser)) return false;
-            parser->statement_start = true;
-            continue;
-        }
-        ptx_next(parser);
-        if (token.kind != PTX_TOKEN_NAME) continue;
-        const ptx_word *word =
-            *token.text == '%' ? ptx_word_find(token.text, token.length, token.hash) : NULL;
-        if (word && word->special) {
-            uint8_t component = 0;
-            if (parser->token.kind == PTX_TOKEN_DOTTED && parser->token.length == 2)
-                component = (uint8_t)(parser->token.text[1] - 'x');
-            skim->word(skim->self, word, component);
-        } else if (*token.text != '%') {
-            ptx_name *name = ptx_intern(&parser->symbols, token.text, token.length, token.hash);
-            if (!name) return ptx_no_memory(parser) != NULL;
-            if (name->binding) skim->symbol(skim->self, name->binding);
-        }
-    }
-}
-
 static bool parse_body(ptx_parser *parser, ptx_function *function)
 {
     if (!open_scope(parser)) return false;
     ptx_next(parser); /* the brace */
-    parser->statement_start = true;
     if (parser->skim) {
-        if (!skim_body(parser)) return false;
+        if (!ptx_skim_body(parser)) return false;
     } else {
         while (!(ptx_at(parser, '}') && parser->open_scopes.count == 1)) {
             if (ptx_at(parser, '}')) {

@@ -6,7 +6,7 @@
 
 /* Sizes stay below this, so that sums of a few of them cannot overflow. */
 static const uint64_t LARGEST = (uint64_t)1 << 48;
-enum { LARGEST_ALIGN = 1 << 20, MOST_REGISTERS = 1 << 24 };
+enum { LARGEST_ALIGN = 1 << 20, LARGEST_PARAMETER = 1 << 16, MOST_REGISTERS = 1 << 24 };
 
 static const ptx_word *word_here(const ptx_parser *parser)
 {
@@ -299,6 +299,9 @@ bool ptx_parse_parameters(ptx_parser *parser, ptx_variable **params, uint32_t *c
         ptx_next(parser);
         if (!parse_kind(parser, &made) || !parse_declarator(parser, &made, &name)) return false;
         made.index = (uint32_t)parser->variable_stack.count;
+        if (made.size > LARGEST_PARAMETER || made.unsized)
+            return ptx_syntax(parser, "a parameter has a fixed size of at most %d bytes before this",
+                              LARGEST_PARAMETER);
         if (!of_prototype && !strcmp(made.name, "_"))
             return ptx_syntax(parser, "a parameter needs a name before this");
         ptx_variable *slot = PTX_PUSH(parser, parser->variable_stack);
