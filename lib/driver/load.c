@@ -173,11 +173,16 @@ static gpul_status fail_old(struct library *library, gpul__str *missing)
     return status;
 }
 
+/* The loader's sentence begins with the place, which the detail has in its own field. */
 static void note_attempts(const struct attempt *attempts, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        gpul__detail(&(gpul_detail){
-            .severity = GPUL_NOTE, .file = attempts[i].place, .text = attempts[i].text });
+    for (size_t i = 0; i < count; i++) {
+        const char *place = attempts[i].place, *text = attempts[i].text;
+        size_t length = strlen(place);
+        if (strncmp(text, place, length) == 0 && strncmp(text + length, ": ", 2) == 0)
+            text += length + 2;
+        gpul__detail(&(gpul_detail){ .severity = GPUL_NOTE, .file = place, .text = text });
+    }
 }
 
 /* No place gave a driver: the stub, if one was met, is the better thing to speak of. */
