@@ -196,7 +196,7 @@ static bool scan_text(struct scan *scan, const char *text, size_t size, const ch
             if (!close) break;
             at = skip_blanks(close + 2, stop);
         }
-        const char *tail = memmem(at, (size_t)(stop - at), "*/", 2);
+        const char *tail = at < stop ? memmem(at, (size_t)(stop - at), "*/", 2) : NULL;
         const char *sign = at < stop && *at == '#' ? at : NULL;
         if (!sign && tail) {
             const char *after = skip_blanks(tail + 2, stop);
