@@ -1,0 +1,76 @@
+/* The last launches of a device, so that a fault that comes late can say which of them may be to blame.
+ * Lock-free: a launch writes one slot, and only a failing call reads them.  SPDX-License-Identifier: MIT */
+#ifndef GPUL_CORE_LAUNCH_RING_H
+#define GPUL_CORE_LAUNCH_RING_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GPUL__EVERY_STREAM UINT64_MAX
+
+enum { GPUL__RING_SLOTS = 64, GPUL__RING_FILE_WORDS = 12 };
+
+/* One launch.  `number` is zero while the slot is being written; launches count from 1. */
+typedef struct gpul__launch_slot {
+    atomic_uint_least64_t number;
+    atomic_uint_least64_t
+        submitted;                /* marks from this one on cover it; 0: not with the driver yet */
+    atomic_uint_least64_t native; /* the CPU device's own number of it; 0 elsewhere */
+    atomic_uint_least64_t stream; /* gpul_stream's id; 0: the device's own */
+    _Atomic(const char *) kernel; /* lives as long as the device */
+    atomic_uint_least32_t grid[3], block[3];
+    atomic_uint_least32_t shared, line;
+    atomic_uint_least32_t finished;
+    atomic_uint_least64_t file[GPUL__RING_FILE_WORDS]; /* the end of the caller's file name */
+} gpul__launch_slot;
+
+typedef struct gpul__ring {
+    atomic_uint_least64_t last;    /* number of the last launch that was entered */
+    atomic_uint_least64_t marks;   /* how many marks were set */
+    atomic_uint_least64_t settled; /* every launch up to this one that is still here has finished */
+    /* Launches that had not finished when their slot was needed: whether there are any, and their stream
+     * (GPUL__EVERY_STREAM when they had several). */
+    atomic_uint_least32_t lost;
+    atomic_uint_least64_t lost_stream;
+    gpul__launch_slot slots[GPUL__RING_SLOTS];
+} gpul__ring;
+
+/* A launch as a reader gets it. */
+typedef struct gpul__launch_record {
+    uint64_t number, native, stream;
+    const char *kernel;
+    uint32_t grid[3], block[3], shared, line;
+    char file[GPUL__RING_FILE_WORDS * 8]; /* "" when the caller is not known */
+} gpul__launch_record;
+
+/* Enters a launch and returns its number.  `file` may be NULL. */
+uint64_t gpul__ring_enter(gpul__ring *ring, const char *kernel, uint64_t stream,
+                          const uint32_t grid[3], const uint32_t block[3], uint32_t shared,
+                          const char *file, int line);
+
+/* The driver has taken the launch; `native` is its number there. */
+static inline void gpul__ring_submitted(gpul__ring *ring, uint64_t number, uint64_t native)
+{
+    gpul__launch_slot *slot = &ring->slots[number % GPUL__RING_SLOTS];
+    atomic_store_explicit(&slot->native, native, memory_order_relaxed);
+    atomic_store_explicit(&slot->submitted, atomic_load(&ring->marks) + 1, memory_order_release);
+}
+
+/* The launch did not take place. */
+void gpul__ring_withdraw(gpul__ring *ring, uint64_t number);
+
+/* A mark is set before waiting: when the wait has succeeded, the launches that were submitted before
+ * the mark have finished, those of the stream or of every one. */
+static inline uint64_t gpul__ring_mark(gpul__ring *ring)
+{
+    return atomic_fetch_add(&ring->marks, 1) + 1;
+}
+void gpul__ring_finished(gpul__ring *ring, uint64_t mark, uint64_t stream);
+
+/* Copies the launches that are not known to have finished, newest first; returns how many.  *lost says
+ * that older ones may be among them that are no longer in the ring. */
+size_t gpul__ring_pending(gpul__ring *ring, gpul__launch_record *out, size_t room, bool *lost);
+
+#endif
