@@ -1,0 +1,133 @@
+/* Faults of the CPU device, which knows the launch, the thread, the line and the memory.  Without that
+ * device in the build there is nothing to tell.  SPDX-License-Identifier: MIT */
+#include "core/device_failure.h"
+
+#include <string.h>
+
+#ifdef GPUL_HAVE_CPU
+#include "cpu/cpu.h"
+
+static int code_of(const gpul__cpu_report *report)
+{
+    ptx_fault_kind kind = PTX_FAULT_NONE;
+    for (size_t i = 0; i < report->details.finding_count && kind == PTX_FAULT_NONE; i++)
+        if (!report->details.findings[i].warning) kind = report->details.findings[i].kind;
+    switch (kind) {
+    case PTX_FAULT_BARRIER:
+    case PTX_FAULT_DEADLOCK:
+    case PTX_FAULT_LANE_MASK:
+    case PTX_FAULT_GRID_SYNC: return GPUL__EXECUTE_BARRIER;
+    case PTX_FAULT_STACK_OVERFLOW: return GPUL__EXECUTE_STACK;
+    case PTX_FAULT_BUDGET:
+    case PTX_FAULT_CANCELLED: return GPUL__EXECUTE_TIMEOUT;
+    case PTX_FAULT_OUT_OF_MEMORY: return GPUL__MEMORY_HOST;
+    default: break;
+    }
+    switch (report->result) {
+    case CUDA_ERROR_ILLEGAL_ADDRESS: return GPUL__EXECUTE_ADDRESS;
+    case CUDA_ERROR_MISALIGNED_ADDRESS: return GPUL__EXECUTE_MISALIGNED;
+    case CUDA_ERROR_ASSERT: return GPUL__EXECUTE_ASSERT;
+    case CUDA_ERROR_LAUNCH_TIMEOUT: return GPUL__EXECUTE_TIMEOUT;
+    case CUDA_ERROR_LAUNCH_FAILED: return GPUL__EXECUTE_TRAP;
+    default: return GPUL__EXECUTE_INSTRUCTION;
+    }
+}
+
+/* The launch in our ring that the report is about; else what the report itself says of it. */
+static void find_launch(gpul_device *device, const gpul__cpu_report *report,
+                        gpul__launch_record *out)
+{
+    gpul__launch_record pending[GPUL__RING_SLOTS];
+    bool lost;
+    size_t count = gpul__ring_pending(&device->ring, pending, GPUL__RING_SLOTS, &lost);
+    for (size_t i = 0; i < count; i++) {
+        if (pending[i].native != report->launch) continue;
+        *out = pending[i];
+        return;
+    }
+    *out = (gpul__launch_record){ .kernel = report->details.kernel ? report->details.kernel : "?",
+                                  .shared = report->shared };
+    memcpy(out->grid, report->grid, sizeof out->grid);
+    memcpy(out->block, report->block, sizeof out->block);
+}
+
+static void add_details(const ptx_report *report)
+{
+    for (size_t i = 0; i < report->finding_count; i++) {
+        const ptx_finding *f = &report->findings[i];
+        gpul__detail(&(gpul_detail){ .severity = f->warning ? GPUL_WARNING : GPUL_ERROR,
+                                     .file = f->file,
+                                     .line = f->line,
+                                     .text = f->message,
+                                     .source = f->text && *f->text ? f->text : NULL });
+    }
+    for (size_t i = 0; i < report->position_count; i++) {
+        const ptx_position *p = &report->positions[i];
+        gpul__str text = { 0 };
+        gpul__str_printf(&text, "%llu thread%s, the first (%u,%u,%u) of block (%u,%u,%u): %s in %s",
+                         (unsigned long long)p->threads, p->threads == 1 ? "" : "s", p->thread[0],
+                         p->thread[1], p->thread[2], p->block[0], p->block[1], p->block[2],
+                         p->state, p->function);
+        gpul__detail(&(gpul_detail){ .severity = GPUL_NOTE,
+                                     .file = p->file,
+                                     .line = p->line,
+                                     .text = gpul__str_text(&text),
+                                     .source = p->text && *p->text ? p->text : NULL });
+        gpul__str_free(&text);
+    }
+}
+
+bool gpul__tell_cpu_fault(gpul_device *device, const gpul__refusal *refusal,
+                          const gpul__launch_record *known)
+{
+    gpul__cpu_report *report = gpul__cpu_fault_report(device->context);
+    if (!report) return false;
+    gpul__launch_record found;
+    if (known) found = *known;
+    else find_launch(device, report, &found);
+    gpul__str launch = { 0 };
+    gpul__describe_launch(&launch, &found);
+    const char *finding = report->details.finding_count ? report->details.findings[0].message : "";
+    gpul__failure about = {
+        .call = refusal->entry,
+        .native_kind = GPUL_NATIVE_CUDA,
+        .native = (int)refusal->result,
+        .log = report->text,
+        .caller_file = found.file[0] ? found.file : NULL,
+        .caller_line = (int)found.line,
+    };
+    gpul__fail_at(code_of(report), "", &about, "%s: %s", gpul__str_text(&launch),
+                  *finding ? finding : gpul_native_text(GPUL_NATIVE_CUDA, (int)refusal->result));
+    gpul__str_free(&launch);
+    add_details(&report->details);
+    gpul__detail_launch(&found);
+    gpul__hint("free this device and open it again to go on");
+    gpul__cpu_report_free(report);
+    return true;
+}
+
+void gpul__tell_cpu_warnings(gpul_device *device)
+{
+    gpul__cpu_report *report;
+    if (!device->is_cpu) return;
+    while ((report = gpul__cpu_take_warning(device->context))) {
+        gpul__log(GPUL_LOG_WARN, "%s", report->text);
+        gpul__cpu_report_free(report);
+    }
+}
+
+#else
+
+bool gpul__tell_cpu_fault(gpul_device *device, const gpul__refusal *refusal,
+                          const gpul__launch_record *known)
+{
+    (void)device, (void)refusal, (void)known;
+    return false;
+}
+
+void gpul__tell_cpu_warnings(gpul_device *device)
+{
+    (void)device;
+}
+
+#endif
