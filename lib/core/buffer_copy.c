@@ -1,0 +1,159 @@
+/* Copies between host and device, between buffers, and fills.  SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "core/buffer.h"
+#include "core/context.h"
+#include "core/device_failure.h"
+#include "core/stream.h"
+
+/* One operation on memory: what the entries share around the driver call itself. */
+typedef struct transfer {
+    const char *call;
+    gpul_device *device;
+    const gpul_stream *caller_stream;
+    CUstream stream;
+    uint64_t stream_id;
+    bool pushed;
+} transfer;
+
+static gpul_status check_range(const char *call, const char *role, const gpul_buffer *buffer,
+                               size_t offset, size_t size)
+{
+    if (offset <= buffer->size && size <= buffer->size - offset) return GPUL_OK;
+    gpul__str title = { 0 };
+    gpul__buffer_title(&title, buffer);
+    gpul__fail(GPUL__MEMORY_RANGE, (.call = call, .hint = "offsets and sizes are bytes"),
+               "%s: %zu bytes at offset %zu lie outside the %s, %s, which has %zu bytes", call,
+               size, offset, role, gpul__str_text(&title), buffer->size);
+    gpul__str_free(&title);
+    return gpul_last_error()->status;
+}
+
+static gpul_status begin(transfer *t)
+{
+    gpul_status status =
+        gpul__stream_of(&t->stream, &t->stream_id, t->device, t->caller_stream, t->call);
+    return status == GPUL_OK ? gpul__enter(t->device, &t->pushed, t->call) : status;
+}
+
+/* Without a stream of the caller's the operation is waited for. */
+static gpul_status finish(transfer *t, CUresult result, const char *entry)
+{
+    if (result == CUDA_SUCCESS && !t->caller_stream) {
+        entry = "cuStreamSynchronize";
+        result = gpul__stream_wait(t->device, t->stream, t->stream_id);
+    }
+    gpul__leave(t->device, t->pushed);
+    if (result != CUDA_SUCCESS)
+        return gpul__refused(t->device,
+                             &(gpul__refusal){ GPUL__MEMORY_FAILED, result, entry, NULL, 0 }, "%s",
+                             t->call);
+    if (!t->caller_stream) gpul__tell_cpu_warnings(t->device);
+    return GPUL_OK;
+}
+
+gpul_status gpul_write(gpul_buffer *destination, size_t offset, const void *source, size_t size,
+                       gpul_stream *stream)
+{
+    GPUL__NEED(destination);
+    if (size) GPUL__NEED(source);
+    gpul_status status = check_range("gpul_write", "destination", destination, offset, size);
+    if (status != GPUL_OK || size == 0) return status;
+    transfer t = { .call = "gpul_write", .device = destination->device, .caller_stream = stream };
+    status = begin(&t);
+    if (status != GPUL_OK) return status;
+    CUresult result =
+        gpul__api(t.device)->MemcpyHtoDAsync(destination->address + offset, source, size, t.stream);
+    return finish(&t, result, "cuMemcpyHtoDAsync");
+}
+
+gpul_status gpul_read(void *destination, const gpul_buffer *source, size_t offset, size_t size,
+                      gpul_stream *stream)
+{
+    GPUL__NEED(source);
+    if (size) GPUL__NEED(destination);
+    gpul_status status = check_range("gpul_read", "source", source, offset, size);
+    if (status != GPUL_OK || size == 0) return status;
+    transfer t = { .call = "gpul_read", .device = source->device, .caller_stream = stream };
+    status = begin(&t);
+    if (status != GPUL_OK) return status;
+    CUresult result =
+        gpul__api(t.device)->MemcpyDtoHAsync(destination, source->address + offset, size, t.stream);
+    return finish(&t, result, "cuMemcpyDtoHAsync");
+}
+
+gpul_status gpul_copy(gpul_buffer *destination, size_t destination_offset,
+                      const gpul_buffer *source, size_t source_offset, size_t size,
+                      gpul_stream *stream)
+{
+    GPUL__NEED(destination);
+    GPUL__NEED(source);
+    if (destination->device != source->device)
+        return gpul__fail(
+            GPUL__ARGS_FOREIGN,
+            (.call = "gpul_copy", .hint = "read it to the host and write it to the other device"),
+            "gpul_copy: source and destination belong to different devices");
+    gpul_status status =
+        check_range("gpul_copy", "destination", destination, destination_offset, size);
+    if (status == GPUL_OK) status = check_range("gpul_copy", "source", source, source_offset, size);
+    if (status != GPUL_OK || size == 0) return status;
+    CUdeviceptr to = destination->address + destination_offset;
+    CUdeviceptr from = source->address + source_offset;
+    if (to < from + size && from < to + size)
+        return gpul__fail(
+            GPUL__MEMORY_OVERLAP, (.call = "gpul_copy", .hint = "copy through a second buffer"),
+            "source and destination overlap: %zu bytes, their starts %llu bytes apart", size,
+            (unsigned long long)(to > from ? to - from : from - to));
+    transfer t = { .call = "gpul_copy", .device = destination->device, .caller_stream = stream };
+    status = begin(&t);
+    if (status != GPUL_OK) return status;
+    CUresult result = gpul__api(t.device)->MemcpyDtoDAsync(to, from, size, t.stream);
+    return finish(&t, result, "cuMemcpyDtoDAsync");
+}
+
+static gpul_status check_pattern(const gpul_buffer *destination, size_t offset, size_t size,
+                                 size_t pattern)
+{
+    if (pattern != 1 && pattern != 2 && pattern != 4)
+        return gpul__fail(GPUL__MEMORY_PATTERN, (.call = "gpul_fill"),
+                          "a pattern of %zu bytes cannot be repeated: 1, 2 and 4 can", pattern);
+    if (offset % pattern || size % pattern)
+        return gpul__fail(GPUL__MEMORY_PATTERN, (.call = "gpul_fill"),
+                          "%zu bytes at offset %zu are not whole patterns of %zu bytes", size,
+                          offset, pattern);
+    if ((destination->address + offset) % pattern)
+        return gpul__fail(
+            GPUL__MEMORY_PATTERN,
+            (.call = "gpul_fill", .hint = "the view starts at an odd place in its parent"),
+            "the place to fill is not aligned to the pattern's %zu bytes", pattern);
+    return GPUL_OK;
+}
+
+gpul_status gpul_fill(gpul_buffer *destination, size_t offset, size_t size, const void *pattern,
+                      size_t pattern_size, gpul_stream *stream)
+{
+    GPUL__NEED(destination);
+    GPUL__NEED(pattern);
+    gpul_status status = check_range("gpul_fill", "destination", destination, offset, size);
+    if (status == GPUL_OK) status = check_pattern(destination, offset, size, pattern_size);
+    if (status != GPUL_OK || size == 0) return status;
+    transfer t = { .call = "gpul_fill", .device = destination->device, .caller_stream = stream };
+    status = begin(&t);
+    if (status != GPUL_OK) return status;
+    const gpul__driver *driver = gpul__api(t.device);
+    CUdeviceptr to = destination->address + offset;
+    uint8_t byte;
+    uint16_t half;
+    uint32_t word;
+    switch (pattern_size) {
+    case 1:
+        memcpy(&byte, pattern, 1);
+        return finish(&t, driver->MemsetD8Async(to, byte, size, t.stream), "cuMemsetD8Async");
+    case 2:
+        memcpy(&half, pattern, 2);
+        return finish(&t, driver->MemsetD16Async(to, half, size / 2, t.stream), "cuMemsetD16Async");
+    default:
+        memcpy(&word, pattern, 4);
+        return finish(&t, driver->MemsetD32Async(to, word, size / 4, t.stream), "cuMemsetD32Async");
+    }
+}

@@ -1,0 +1,23 @@
+/* Streams: the device's own and those of the caller.  SPDX-License-Identifier: MIT */
+#ifndef GPUL_CORE_STREAM_H
+#define GPUL_CORE_STREAM_H
+
+#include "core/device.h"
+
+struct gpul_stream {
+    gpul__refs refs;
+    gpul_device *device; /* a reference */
+    CUstream handle;
+    uint64_t id;                      /* in the ring of launches; 0 is the device's own stream */
+    struct gpul_stream *next, **link; /* in the device's list, newest first, under its lock */
+};
+
+/* The CUstream to use: that of `stream`, or the device's own for NULL.  A stream of another device is a
+ * failing status. */
+gpul_status gpul__stream_of(CUstream *out, uint64_t *id, gpul_device *device,
+                            const gpul_stream *stream, const char *call);
+
+/* Waits for one stream with the device's context current; what was launched there has then finished. */
+CUresult gpul__stream_wait(gpul_device *device, CUstream stream, uint64_t id);
+
+#endif
