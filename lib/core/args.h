@@ -1,0 +1,96 @@
+/* Arguments: each kernel has a compact table of what its parameters take, and a launch packs its
+ * arguments by that table into the buffer that the driver gets.  What does not fit is told by
+ * args_explain.c.  SPDX-License-Identifier: MIT */
+#ifndef GPUL_CORE_ARGS_H
+#define GPUL_CORE_ARGS_H
+
+#include <string.h>
+
+#include "base/str.h"
+#include "core/buffer.h"
+
+/* What a parameter takes. */
+typedef enum gpul__rule {
+    GPUL__RULE_SCALAR,  /* an integer or float of its own size and kind */
+    GPUL__RULE_BOOL,    /* an integer of any size that is 0 or 1 */
+    GPUL__RULE_POINTER, /* a buffer or a device address */
+    GPUL__RULE_BYTES,   /* a struct of its size */
+    GPUL__RULE_SIZED    /* anything of its size: no more is known of it */
+} gpul__rule;
+
+/* One parameter.  `expect` is what the first eight bytes of a gpul_arg are that fits at once: kind,
+ * signedness, const, format and size. */
+typedef struct gpul__slot {
+    uint64_t expect;
+    uint32_t offset, size;
+    uint8_t rule;      /* gpul__rule */
+    uint8_t is_signed; /* of an integer */
+    uint8_t writes;    /* a pointer to what is not const */
+    uint8_t element;   /* gpul_type that a pointer points at; 0: any */
+} gpul__slot;
+
+/* The slot of a parameter; `types` says how much is known of it. */
+void gpul__slot_make(gpul__slot *out, const gpul_param *param, gpul_source_of_types types);
+
+/* 0 when the argument fits, else the code of the mistake. */
+int gpul__arg_check(const gpul__slot *slot, const gpul_arg *arg, const gpul_device *device);
+
+/* Writes an argument that fits at its place. */
+void gpul__arg_store(const gpul__slot *slot, const gpul_arg *arg, unsigned char *buffer);
+
+static inline bool gpul__arg_pack_scalar(const gpul__slot *slot, const gpul_arg *arg,
+                                         unsigned char *buffer)
+{
+    uint64_t head;
+    memcpy(&head, arg, sizeof head);
+    if (head != slot->expect) return false;
+    unsigned char *place = buffer + slot->offset;
+    switch (slot->size) {
+    case 4: memcpy(place, &arg->v.bits, 4); return true;
+    case 8: memcpy(place, &arg->v.bits, 8); return true;
+    case 2: memcpy(place, &arg->v.bits, 2); return true;
+    case 1: memcpy(place, &arg->v.bits, 1); return true;
+    default: return false;
+    }
+}
+
+static inline bool gpul__arg_pack_buffer(const gpul__slot *slot, const gpul_arg *arg,
+                                         const gpul_device *device, unsigned char *buffer)
+{
+    if (arg->kind != GPUL_ARG_BUFFER) return false;
+    const gpul_buffer *b = arg->v.buffer;
+    if (!b || b->device != device || (arg->is_const & slot->writes)) return false;
+    if (slot->element && b->type && b->type != slot->element) return false;
+    memcpy(buffer + slot->offset, &b->address, 8);
+    return true;
+}
+
+/* Packs `count` arguments, as many as there are slots; false when one of them does not fit. */
+static inline bool gpul__args_pack(const gpul__slot *slots, const gpul_arg *args, size_t count,
+                                   const gpul_device *device, unsigned char *buffer)
+{
+    for (size_t i = 0; i < count; i++) {
+        const gpul__slot *slot = &slots[i];
+        const gpul_arg *arg = &args[i];
+        if (slot->rule == GPUL__RULE_SCALAR && gpul__arg_pack_scalar(slot, arg, buffer)) continue;
+        if (slot->rule == GPUL__RULE_POINTER && gpul__arg_pack_buffer(slot, arg, device, buffer))
+            continue;
+        if (gpul__arg_check(slot, arg, device)) return false;
+        gpul__arg_store(slot, arg, buffer);
+    }
+    return true;
+}
+
+/* Makes the record for a list that does not fit. */
+gpul_status gpul__args_explain(const gpul_kernel *kernel, const gpul_launch_opts *opts,
+                               gpul_arglist args);
+
+/* "1. x: const float *, 8 bytes at offset 0" for every parameter, as notes of the record. */
+void gpul__args_table(const gpul_kernel_info *info);
+
+/* Checked mode: GL0316 for a pointer argument that is no address of this device's memory.  Needs the
+ * context current. */
+gpul_status gpul__args_check_addresses(const gpul_kernel *kernel, const gpul_launch_opts *opts,
+                                       gpul_arglist args);
+
+#endif

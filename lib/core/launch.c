@@ -1,0 +1,245 @@
+/* The launch: arguments packed, geometry checked, one driver call.  The common road takes no lock and no
+ * memory; whatever is unusual leaves it for a function of its own.  SPDX-License-Identifier: MIT */
+#include "core/args.h"
+#include "core/context.h"
+#include "core/device_failure.h"
+#include "core/geometry.h"
+#include "core/stream.h"
+#ifdef GPUL_HAVE_CPU
+#include "cpu/cpu.h"
+#endif
+
+enum { SMALL_PARAMETERS = 1024, LARGEST_PARAMETERS = 32768 };
+
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* One launch on its way. */
+typedef struct launch {
+    const gpul_kernel *kernel;
+    const gpul_launch_opts *opts;
+    gpul_arglist args;
+    gpul__geometry geometry;
+    CUstream stream;
+    uint64_t stream_id;
+    unsigned char *parameters;
+} launch;
+
+/* Cooperative and cluster launches go through cuLaunchKernelEx; a driver without it has an entry for
+ * cooperative ones that takes addresses instead of a buffer.  *entry NULL: out of host memory. */
+static CUresult call_special(const launch *l, const gpul__driver *driver, void **extra,
+                             const char **entry)
+{
+    const gpul__geometry *g = &l->geometry;
+    const gpul_kernel *k = l->kernel;
+    if (driver->LaunchKernelEx) {
+        CUlaunchAttribute attributes[2];
+        unsigned count = 0;
+        memset(attributes, 0, sizeof attributes);
+        if (g->cooperative) {
+            attributes[count].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+            attributes[count++].value.cooperative = 1;
+        }
+        if (g->cluster[0]) {
+            attributes[count].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+            attributes[count].value.clusterDim.x = g->cluster[0];
+            attributes[count].value.clusterDim.y = g->cluster[1];
+            attributes[count++].value.clusterDim.z = g->cluster[2];
+        }
+        CUlaunchConfig config = { g->grid[0],  g->grid[1], g->grid[2], g->block[0], g->block[1],
+                                  g->block[2], g->shared,  l->stream,  attributes,  count };
+        *entry = "cuLaunchKernelEx";
+        return driver->LaunchKernelEx(&config, k->function, NULL, extra);
+    }
+    *entry = "cuLaunchCooperativeKernel";
+    if (!driver->LaunchCooperativeKernel) return CUDA_ERROR_NOT_SUPPORTED;
+    void **addresses = NULL;
+    if (k->slot_count) {
+        addresses = gpul__malloc(k->slot_count * sizeof *addresses);
+        if (!addresses) {
+            *entry = NULL;
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        }
+        for (uint32_t i = 0; i < k->slot_count; i++)
+            addresses[i] = l->parameters + k->slots[i].offset;
+    }
+    CUresult result = driver->LaunchCooperativeKernel(k->function, g->grid[0], g->grid[1],
+                                                      g->grid[2], g->block[0], g->block[1],
+                                                      g->block[2], g->shared, l->stream, addresses);
+    gpul__free(addresses);
+    return result;
+}
+
+static inline CUresult call_driver(const launch *l, const gpul__driver *driver, const char **entry)
+{
+    const gpul__geometry *g = &l->geometry;
+    size_t size = l->kernel->param_bytes;
+    void *list[] = { CU_LAUNCH_PARAM_BUFFER_POINTER, l->parameters, CU_LAUNCH_PARAM_BUFFER_SIZE,
+                     &size, CU_LAUNCH_PARAM_END };
+    /* A buffer of size 0 is refused by the driver. */
+    void **extra = size ? list : NULL;
+    if (unlikely(g->cooperative || g->cluster[0])) return call_special(l, driver, extra, entry);
+    return driver->LaunchKernel(l->kernel->function, g->grid[0], g->grid[1], g->grid[2],
+                                g->block[0], g->block[1], g->block[2], g->shared, l->stream, NULL,
+                                extra);
+}
+
+static inline uint64_t native_number(const gpul_device *device)
+{
+#ifdef GPUL_HAVE_CPU
+    if (unlikely(device->is_cpu)) return gpul__cpu_launch_number();
+#endif
+    (void)device;
+    return 0;
+}
+
+/* Checked mode: the launch is waited for, so a fault that comes back now is its own.  What ran before in
+ * the same stream was waited for as well. */
+static __attribute__((noinline)) gpul_status wait_checked(const launch *l, uint64_t number)
+{
+    gpul_device *device = l->kernel->device;
+    const gpul__geometry *g = &l->geometry;
+    CUresult result = gpul__stream_wait(device, l->stream, l->stream_id);
+    if (result == CUDA_SUCCESS) {
+        gpul__tell_cpu_warnings(device);
+        return GPUL_OK;
+    }
+    gpul__launch_record record = { .number = number,
+                                   .stream = l->stream_id,
+                                   .kernel = l->kernel->kept_name,
+                                   .shared = g->shared };
+    memcpy(record.grid, g->grid, sizeof record.grid);
+    memcpy(record.block, g->block, sizeof record.block);
+    if (l->opts->caller_file) {
+        record.line = (uint32_t)l->opts->caller_line;
+        size_t length = strlen(l->opts->caller_file), room = sizeof record.file - 1;
+        const char *end = l->opts->caller_file + (length > room ? length - room : 0);
+        memcpy(record.file, end, strlen(end));
+    }
+    return gpul__blame(device, result, "cuStreamSynchronize", &record);
+}
+
+static __attribute__((noinline)) gpul_status refused(const launch *l, CUresult result,
+                                                     const char *entry, uint64_t number)
+{
+    gpul__ring_withdraw(&l->kernel->device->ring, number);
+    if (!entry) return gpul__no_memory();
+    return gpul__geometry_refused(l->kernel, &l->geometry, l->opts, result, entry);
+}
+
+/* With the context current. */
+static inline gpul_status submit(launch *l, bool fits)
+{
+    const gpul_kernel *k = l->kernel;
+    gpul_device *device = k->device;
+    const gpul_launch_opts *opts = l->opts;
+    if (unlikely(!fits)) {
+        gpul_status status = gpul__geometry_check(&l->geometry, k, opts);
+        if (status != GPUL_OK) return status;
+    }
+    if (unlikely(device->checked)) {
+        gpul_status status = gpul__args_check_addresses(k, opts, l->args);
+        if (status != GPUL_OK) return status;
+    }
+    const gpul__driver *driver = gpul__api(device);
+    const char *entry = "cuLaunchKernel";
+    uint64_t number = gpul__ring_enter(&device->ring, k->kept_name, l->stream_id, l->geometry.grid,
+                                       l->geometry.block, l->geometry.shared, opts->caller_file,
+                                       opts->caller_line);
+    CUresult result = call_driver(l, driver, &entry);
+    if (unlikely(result != CUDA_SUCCESS)) return refused(l, result, entry, number);
+    gpul__ring_submitted(&device->ring, number, native_number(device));
+    return unlikely(device->checked) ? wait_checked(l, number) : GPUL_OK;
+}
+
+static inline gpul_status launch_with(launch *l)
+{
+    const gpul_kernel *k = l->kernel;
+    gpul_device *device = k->device;
+    if (k->padded) memset(l->parameters, 0, k->param_bytes);
+    if (unlikely(l->args.count != k->slot_count || (l->args.count && !l->args.items) ||
+                 !gpul__args_pack(k->slots, l->args.items, l->args.count, device, l->parameters)))
+        return gpul__args_explain(k, l->opts, l->args);
+    gpul_status status =
+        gpul__stream_of(&l->stream, &l->stream_id, device, l->opts->stream, "gpul_launch");
+    if (unlikely(status != GPUL_OK)) return status;
+    l->geometry.cluster[0] = 0;
+    l->geometry.cooperative = false;
+    bool pushed, fits = gpul__geometry_fits(&l->geometry, k, l->opts);
+    status = gpul__enter(device, &pushed, "gpul_launch");
+    if (unlikely(status != GPUL_OK)) return status;
+    status = submit(l, fits);
+    gpul__leave(device, pushed);
+    return status;
+}
+
+/* More than a device can take is said without packing; the checks that follow see to the rest. */
+static gpul_status refuse_size(const launch *l)
+{
+    gpul_device *device = l->kernel->device;
+    gpul__geometry ignored;
+    bool pushed;
+    gpul_status status = gpul__enter(device, &pushed, "gpul_launch");
+    if (status != GPUL_OK) return status;
+    status = gpul__geometry_check(&ignored, l->kernel, l->opts);
+    gpul__leave(device, pushed);
+    return status;
+}
+
+static __attribute__((noinline)) gpul_status launch_large(launch *l)
+{
+    _Alignas(16) unsigned char parameters[LARGEST_PARAMETERS];
+    if (l->kernel->param_bytes > sizeof parameters) return refuse_size(l);
+    l->parameters = parameters;
+    return launch_with(l);
+}
+
+gpul_status gpul_launch(const gpul_kernel *kernel, const gpul_launch_opts *opts, gpul_arglist args)
+{
+    static const gpul_launch_opts defaults;
+    GPUL__NEED(kernel);
+    launch l;
+    l.kernel = kernel;
+    l.opts = opts ? opts : &defaults;
+    l.args = args;
+    if (unlikely(kernel->param_bytes > SMALL_PARAMETERS)) return launch_large(&l);
+    _Alignas(16) unsigned char parameters[SMALL_PARAMETERS];
+    l.parameters = parameters;
+    return launch_with(&l);
+}
+
+gpul_status gpul_kernel_max_cooperative(uint64_t *out, const gpul_kernel *kernel,
+                                        const gpul_launch_opts *opts)
+{
+    GPUL__OUT(out, 0);
+    GPUL__NEED(kernel);
+    GPUL__NEED(opts);
+    gpul_device *device = kernel->device;
+    gpul__geometry geometry;
+    /* The grid is what is asked for, so one block stands for it, or one cluster. */
+    gpul_launch_opts one = *opts;
+    for (int i = 0; i < 3; i++)
+        one.grid[i] = kernel->info.cluster[i] > 0 ? (uint64_t)kernel->info.cluster[i] : 1;
+    for (int i = 0; i < 3; i++)
+        if (one.cluster[i]) one.grid[i] = one.cluster[i];
+    one.cooperative = false;
+    bool pushed;
+    gpul_status status = gpul__enter(device, &pushed, "gpul_kernel_max_cooperative");
+    if (status != GPUL_OK) return status;
+    status = gpul__geometry_check(&geometry, kernel, &one);
+    if (status == GPUL_OK && !device->info.cooperative)
+        status = gpul__fail(GPUL__LAUNCH_UNSUPPORTED, (.call = "gpul_kernel_max_cooperative"),
+                            "%s cannot launch cooperatively", device->info.name);
+    CUresult result = CUDA_SUCCESS;
+    if (status == GPUL_OK)
+        result = gpul__geometry_cooperative(
+            out, kernel, geometry.block[0] * geometry.block[1] * geometry.block[2],
+            geometry.shared);
+    gpul__leave(device, pushed);
+    if (result != CUDA_SUCCESS)
+        return gpul__refused(device,
+                             &(gpul__refusal){ GPUL__LAUNCH_REFUSED, result,
+                                               "cuOccupancyMaxActiveBlocksPerMultiprocessor", NULL,
+                                               0 },
+                             "the occupancy of '%s'", kernel->info.name);
+    return status;
+}
