@@ -49,7 +49,7 @@ void ptx_diags_free(ptx_diags *diags)
 
 static const char *severity_name(ptx_severity severity)
 {
-    return severity == PTX_ERROR ? "error" : severity == PTX_WARNING ? "warning" : "unsupported";
+    return severity == PTX_ERROR ? "error" : severity == PTX_WARNING ? "warning" : "refused";
 }
 
 void ptx_diag_render(const ptx_diag *diag, gpul__str *out)
