@@ -51,10 +51,45 @@ static inline u32 bf16_bits(f32 x)
     return is_nan_32(x) ? NAN_BF16 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
 }
 
+/* The other roundings: the nearest one taken back, or on, by one place where it lies on the wrong side.  NaNs
+ * compare as neither. */
+#define DIRECTED(format)                                                                           \
+    static inline u32 format##_rn(f32 x)                                                           \
+    {                                                                                              \
+        return format##_bits(x);                                                                   \
+    }                                                                                              \
+    static inline u32 format##_rz(f32 x)                                                           \
+    {                                                                                              \
+        const u32 h = format##_bits(x);                                                            \
+        const f32 y = format##_value(h);                                                           \
+        return h - (x < 0 ? y < x : y > x);                                                        \
+    }                                                                                              \
+    static inline u32 format##_rm(f32 x)                                                           \
+    {                                                                                              \
+        const u32 h = format##_bits(x);                                                            \
+        return format##_value(h) > x ? (h & SIGN_16 ? h + 1 : h - 1) : h;                          \
+    }                                                                                              \
+    static inline u32 format##_rp(f32 x)                                                           \
+    {                                                                                              \
+        const u32 h = format##_bits(x);                                                            \
+        return format##_value(h) < x ? (h & SIGN_16 ? h - 1 : h + 1) : h;                          \
+    }
+DIRECTED(f16)
+DIRECTED(bf16)
+#undef DIRECTED
+
 static inline u32 flush_f16(u32 h)
 {
     return h & 0x7c00 ? h : h & SIGN_16;
 }
+static inline u32 unit_f16(u32 h)
+{
+    return h & SIGN_16 || is_nan_f16(h) ? 0 : h < 0x3c00 ? h : 0x3c00;
+}
+static inline u32 positive_16(u32 h)
+{
+    return h & SIGN_16 ? 0 : h;
+} /* of numbers and canonical NaNs */
 static inline u32 flush_bf16(u32 h)
 {
     return h & 0x7f80 ? h : h & SIGN_16;

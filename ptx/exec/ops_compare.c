@@ -26,10 +26,22 @@
 PAIR_COMPARISONS(PAIR)
 
 /* testp: classes by the exponent and the rest. */
-static inline bool is_finite_32(u32 x) { return (x & 0x7f800000) != 0x7f800000; }
-static inline bool is_finite_64(u64 x) { return (x << 1) < 0xffe0000000000000; }
-static inline bool is_subnormal_32(u32 x) { return (x & 0x7f800000) == 0 && x << 9 != 0; }
-static inline bool is_subnormal_64(u64 x) { return x << 1 >> 53 == 0 && x << 12 != 0; }
+static inline bool is_finite_32(u32 x)
+{
+    return (x & 0x7f800000) != 0x7f800000;
+}
+static inline bool is_finite_64(u64 x)
+{
+    return (x << 1) < 0xffe0000000000000;
+}
+static inline bool is_subnormal_32(u32 x)
+{
+    return (x & 0x7f800000) == 0 && x << 9 != 0;
+}
+static inline bool is_subnormal_64(u64 x)
+{
+    return x << 1 >> 53 == 0 && x << 12 != 0;
+}
 
 #define OP_ROWS  "ptx/exec/ops_compare.inc"
 #define OP_TABLE ptx_ops_compare

@@ -1,6 +1,6 @@
 /* Single precision with defined rounding.  Results that are NaN are the one NaN of the hardware; the
  * approximate instructions are in ops_approx.c.  SPDX-License-Identifier: MIT */
-#include "ptx/exec/number.h"
+#include "ptx/exec/half.h"
 #include "ptx/exec/rounding.h"
 
 #if PTX_HAVE_FMA

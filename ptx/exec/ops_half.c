@@ -47,16 +47,6 @@ static inline u32 bf16_fma(u32 a, u32 b, u32 c)
     return bf16_bits(odd_32(odd_sum((f64)bf16_value(a) * bf16_value(b), bf16_value(c))));
 }
 
-/* .sat and .relu of a result. */
-static inline u32 f16_unit(u32 h)
-{
-    return h & SIGN_16 || is_nan_f16(h) ? 0 : h < 0x3c00 ? h : 0x3c00;
-}
-static inline u32 positive(u32 h)
-{
-    return h & SIGN_16 ? 0 : h;
-}
-
 /* min and max on the bits: rank orders all numbers of both formats. */
 static inline s32 rank_16(u32 h)
 {

@@ -4,7 +4,7 @@
 #include "ptx/exec/compares.h"
 
 #define LANES_WHERE(id, T, condition, kind, ...)                                                   \
-    static u32 where_##id(const warp *w, const insn *i)                                            \
+    __attribute__((noinline)) static u32 where_##id(const warp *w, const insn *i)                  \
     {                                                                                              \
         _Alignas(64) u32 bits[WARP_LANES];                                                         \
         const OP_SLOT_##T *as = OP_AT(T, i->a), *bs = OP_AT(T, i->b);                              \
@@ -20,7 +20,7 @@
 COMPARISONS(LANES_WHERE)
 
 /* Writes `value` into the lanes of `where` and zero into the others of `mask`. */
-static void put(warp *w, const insn *i, u32 where, u32 mask, u32 value)
+__attribute__((noinline)) static void put(warp *w, const insn *i, u32 where, u32 mask, u32 value)
 {
     u32 *d = OP_AT(u32, i->d);
     OP_LANES
@@ -53,14 +53,16 @@ static void put(warp *w, const insn *i, u32 where, u32 mask, u32 value)
 
 /* Which comparisons have which destinations: X for integers of 32 and of 16 bits, f32, f16, bf16. */
 #define SETS(INT, INT16, F32, F16, BF16)                                                           \
-    INTEGER_COMPARISONS_ALL(INT) INTEGER_COMPARISONS_ALL(F32)                                      \
-    INTEGER_COMPARISONS_ALL(F16) INTEGER_COMPARISONS_ALL(BF16)                                     \
-    F32_COMPARISONS(INT) F32_COMPARISONS(F32) F32_COMPARISONS(F16) F32_COMPARISONS(BF16)           \
-    F32_FTZ_COMPARISONS(INT) F32_FTZ_COMPARISONS(F32) F32_FTZ_COMPARISONS(F16)                     \
-    F64_COMPARISONS(INT) F64_COMPARISONS(F32) F64_COMPARISONS(F16) F64_COMPARISONS(BF16)           \
-    F16_COMPARISONS(INT) F16_COMPARISONS(INT16) F16_COMPARISONS(F16) F16_COMPARISONS(BF16)         \
-    F16_FTZ_COMPARISONS(INT) F16_FTZ_COMPARISONS(INT16) F16_FTZ_COMPARISONS(F16)                   \
-    BF16_COMPARISONS(INT) BF16_COMPARISONS(INT16) BF16_COMPARISONS(BF16)
+    INTEGER_COMPARISONS_ALL(INT)                                                                   \
+    INTEGER_COMPARISONS_ALL(F32) INTEGER_COMPARISONS_ALL(F16) INTEGER_COMPARISONS_ALL(BF16)        \
+        F32_COMPARISONS(INT) F32_COMPARISONS(F32) F32_COMPARISONS(F16) F32_COMPARISONS(BF16)       \
+            F32_FTZ_COMPARISONS(INT) F32_FTZ_COMPARISONS(F32) F32_FTZ_COMPARISONS(F16)             \
+                F64_COMPARISONS(INT) F64_COMPARISONS(F32) F64_COMPARISONS(F16)                     \
+                    F64_COMPARISONS(BF16) F16_COMPARISONS(INT) F16_COMPARISONS(INT16)              \
+                        F16_COMPARISONS(F16) F16_COMPARISONS(BF16) F16_FTZ_COMPARISONS(INT)        \
+                            F16_FTZ_COMPARISONS(INT16) F16_FTZ_COMPARISONS(F16)                    \
+                                BF16_COMPARISONS(INT) BF16_COMPARISONS(INT16)                      \
+                                    BF16_COMPARISONS(BF16)
 SETS(SET_INT, SET_16, SET_F32, SET_F16, SET_BF16)
 
 #define OP_ROWS  "ptx/exec/ops_set.inc"

@@ -49,17 +49,15 @@ static uint64_t to_float(const form *f, const number_format *format, number x, n
         if (y.kind == NUMBER_NAN || y.kind == NUMBER_ZERO || y.negative) return 0;
         return number_compare(y, one) > 0 ? number_encode(format, one, r) : bits;
     }
-    if (form_has(f, "relu") && y.kind != NUMBER_NAN && (y.negative || y.kind == NUMBER_ZERO))
-        return 0;
-    if (form_has(f, "satfinite") && y.kind != NUMBER_NAN) {
+    if (form_has(f, "satfinite") && x.kind != NUMBER_NAN && x.kind != NUMBER_ZERO) {
         /* The largest number of the format, found by rounding something huge towards zero. */
         const number huge = { NUMBER_FINITE, false, false, 4000, 1 };
         const uint64_t most = number_encode(format, huge, ROUND_ZERO);
-        if (x.kind == NUMBER_INFINITE ||
-            number_compare((number){ x.kind, false, x.more, x.exponent, x.digits },
-                           number_decode(format, most)) > 0)
-            return most | (uint64_t)x.negative << top;
+        const number magnitude = { x.kind, false, x.more, x.exponent, x.digits };
+        if (number_compare(magnitude, number_decode(format, most)) > 0)
+            bits = most | (uint64_t)x.negative << top;
     }
+    if (form_has(f, "relu") && x.kind != NUMBER_NAN && (x.negative || x.kind == NUMBER_ZERO)) return 0;
     return bits;
 }
 

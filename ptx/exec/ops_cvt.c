@@ -1,0 +1,127 @@
+/* Conversions between floating-point formats, and rounding to integral values within one.
+ * SPDX-License-Identifier: MIT */
+#include "ptx/exec/half.h"
+#include "ptx/exec/rounding.h"
+
+static inline f32 integral_rni_32(f32 x)
+{
+    return __builtin_rintf(x);
+}
+static inline f32 integral_rzi_32(f32 x)
+{
+    return __builtin_truncf(x);
+}
+static inline f32 integral_rmi_32(f32 x)
+{
+    return __builtin_floorf(x);
+}
+static inline f32 integral_rpi_32(f32 x)
+{
+    return __builtin_ceilf(x);
+}
+static inline f64 integral_rni_64(f64 x)
+{
+    return __builtin_rint(x);
+}
+static inline f64 integral_rzi_64(f64 x)
+{
+    return __builtin_trunc(x);
+}
+static inline f64 integral_rmi_64(f64 x)
+{
+    return __builtin_floor(x);
+}
+static inline f64 integral_rpi_64(f64 x)
+{
+    return __builtin_ceil(x);
+}
+
+static inline u32 canonical_f16(u32 h)
+{
+    return is_nan_f16(h) ? NAN_F16 : h;
+}
+static inline u32 canonical_bf16(u32 h)
+{
+    return is_nan_bf16(h) ? NAN_BF16 : h;
+}
+
+/* .satfinite: infinity and what would overflow become the largest number. */
+static inline u32 finite_f16(u32 h)
+{
+    return (h & 0x7fff) == 0x7c00 ? h - 1 : h;
+}
+static inline u32 finite_bf16(u32 h)
+{
+    return (h & 0x7fff) == 0x7f80 ? h - 1 : h;
+}
+
+/* tf32: a float whose lower 13 bits are zero. */
+static inline u32 tf32_nan(f32 x, u32 bits)
+{
+    return is_nan_32(x) ? NAN_32 : bits & ~0x1fffu;
+}
+static inline u32 tf32_rna(f32 x)
+{
+    return tf32_nan(x, as_u32(x) + 0x1000);
+}
+static inline u32 tf32_rn(f32 x)
+{
+    return tf32_nan(x, as_u32(x) + 0xfff + (as_u32(x) >> 13 & 1));
+}
+static inline u32 tf32_rz(f32 x)
+{
+    return tf32_nan(x, as_u32(x));
+}
+static inline u32 finite_tf32(u32 t)
+{
+    return (t & ~SIGN_32) == 0x7f800000 ? t - 0x2000 : t;
+}
+static inline u32 positive_32(u32 t)
+{
+    return t & SIGN_32 ? 0 : t;
+}
+
+/* The eight-bit formats, to nearest even, with .satfinite.  Below the normal numbers a float added to the
+ * value leaves it, rounded, in the low bits. */
+static inline u32 eight_bits(f32 x, u32 shift, u32 bias, f32 magic, f32 least, u32 most)
+{
+    const u32 bits = as_u32(x), sign = bits >> 24 & 0x80, magnitude = bits & ~SIGN_32;
+    const u32 half = (1u << (shift - 1)) - 1;
+    const u32 normal = (magnitude + half + (magnitude >> shift & 1) - (bias << 23)) >> shift;
+    const u32 small = as_u32(as_f32(magnitude) + magic) - as_u32(magic);
+    const u32 finite = as_f32(magnitude) < least ? small : normal;
+    return is_nan_32(x) ? 0x7f : sign | (magnitude >= 0x7f800000 || finite > most ? most : finite);
+}
+static inline u32 e4m3_of(f32 x)
+{
+    return eight_bits(x, 20, 120, 16384.0f, 0x1p-6f, 0x7e);
+}
+static inline u32 e5m2_of(f32 x)
+{
+    return eight_bits(x, 21, 112, 128.0f, 0x1p-14f, 0x7b);
+}
+static inline u32 positive_8(u32 b)
+{
+    return b & 0x80 ? 0 : b;
+}
+static inline u32 same(u32 x)
+{
+    return x;
+}
+
+/* Into f16 they are exact. */
+static inline u32 f16_of_e5m2(u32 b)
+{
+    return canonical_f16(b << 8 & 0xff00);
+}
+static inline u32 f16_of_e4m3(u32 b)
+{
+    const u32 magnitude = b & 0x7f, sign = (b & 0x80) << 8;
+    const u32 small = f16_bits((f32)(s32)magnitude * 0x1p-9f);
+    const u32 number = magnitude < 8 ? small : (magnitude << 7) + (8 << 10);
+    return magnitude == 0x7f ? NAN_F16 : sign | number;
+}
+
+#define OP_ROWS  "ptx/exec/ops_cvt.inc"
+#define OP_TABLE ptx_ops_cvt
+#include "ptx/exec/ops_expand.h"
