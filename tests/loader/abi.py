@@ -21,7 +21,7 @@ def read(name):
 
 
 abi = read('driver/cuda_abi.h')
-constants = re.findall(r'^\s+(CU\w+) = ', abi, re.M)
+constants = re.findall(r'\b(CU\w+) = ', abi)
 constants += ['CUDA_' + name for name in re.findall(r'^X\(\d+,\s*(\w+),', read('base/native_cuda.def'), re.M)]
 constants += re.findall(r'^#define (CU\w+)\s+\S', abi, re.M)
 structs = {}
@@ -35,11 +35,11 @@ for body, name in re.findall(r'^typedef (?:struct|union) \w+ \{\n(.*?)^\} (\w+);
             members += [re.sub(r'[*\[].*', '', m.strip().lstrip('*')) for m in found.group(1).split(',')]
     structs[name] = [m for m in members if m != 'unsigned']
 handles = re.findall(r'^typedef (?:struct \w+ \*|unsigned \w+(?: long)? |int |uint\w+ )(\w+);', abi, re.M)
-types = sorted(set(structs) | set(handles) | set(re.findall(r'^\} (CU\w+);', abi, re.M)))
+types = sorted(set(structs) | set(handles) | set(re.findall(r'\} (CU\w+);', abi)))
 rows = re.findall(r'^X\((\w+),\s*(\w+),\s*\w+,\s*(\(.*?\)), \(', read('driver/driver.def'), re.M)
 rows += [(a, b, '(void)') for a, b in re.findall(r'^X0\((\w+),\s*(\w+),', read('driver/driver.def'), re.M)]
 print(f'{len(constants)} constants, {len(types)} types, {sum(map(len, structs.values()))} members, {len(rows)} entries')
-if len(constants) < 400 or len(structs) < 20 or len(rows) < 200:
+if len(constants) < 480 or len(structs) < 28 or len(rows) < 240:
     sys.exit('the check reads too little: cuda_abi.h or driver.def changed its form')
 
 body = '#include <stdio.h>\n#include <stddef.h>\nint main(void) {\n'
@@ -66,6 +66,30 @@ def build(folder, name, text, *options):
         print(run.stderr[:4000])
         sys.exit(f'{name} does not compile')
 
+
+def results(header, pattern):
+    path = os.path.join(include, header)
+    if not os.path.exists(path):
+        return None
+    with open(path) as file:
+        body = re.search(pattern, without_comments(file.read()), re.S).group(1)
+    return {(int(number), name) for name, number in re.findall(r'(\w+)\s*=\s*(\d+)', body)}
+
+
+# Every result that the toolkit knows is in our tables, and nothing else of that number.
+for header, pattern, table, prefix in [
+        ('cuda.h', r'enum cudaError_enum \{(.*?)\}', 'base/native_cuda.def', 'CUDA_'),
+        ('nvrtc.h', r'typedef enum \{(\s*NVRTC_SUCCESS.*?)\} nvrtcResult', 'base/native_nvrtc.def', 'NVRTC_')]:
+    theirs = results(header, pattern)
+    ours = {(int(number), prefix + name) for number, name in re.findall(r'^X\((\d+),\s*(\w+),', read(table), re.M)}
+    print(f'{len(ours)} results in {table}')
+    for number, name in sorted((theirs or set()) - ours):
+        print(f'{table} lacks {name} = {number}')
+        failed += 1
+    for number, name in sorted(ours):
+        for other in (n for i, n in theirs or set() if i == number and n != name):
+            print(f'{table}: {number} is {other}, not {name}')
+            failed += 1
 
 with tempfile.TemporaryDirectory() as folder:
     build(folder, 'theirs', CUDA + body, '-I', include)
