@@ -10,8 +10,7 @@
 #include <string.h>
 
 static const gpul__code_row rows[] = {
-#define X(number, name, layer, status, title)                                                      \
-    { number, GPUL_LAYER_##layer, GPUL_##status, title },
+#define X(number, name, layer, status, title) { number, GPUL_LAYER_##layer, GPUL_##status, title },
 #include "base/codes.def"
 #undef X
 };
@@ -48,7 +47,10 @@ static void free_record(void *pointer)
     free(record);
 }
 
-static void make_key(void) { pthread_key_create(&key, free_record); }
+static void make_key(void)
+{
+    pthread_key_create(&key, free_record);
+}
 
 /* The last resort of a thread that has no memory for a record of its own. */
 static const gpul_error no_memory = {
@@ -125,7 +127,9 @@ gpul_status gpul__fail_at(int code, const char *function, const gpul__failure *f
     }
     gpul_error *error = &record->error;
     *error = (gpul_error){
-        .status = failure->status ? failure->status : row ? row->status : GPUL_E_INTERNAL,
+        .status = failure->status ? failure->status
+                  : row           ? row->status
+                                  : GPUL_E_INTERNAL,
         .layer = row ? row->layer : GPUL_LAYER_INTERNAL,
         .code = code,
         .native_kind = failure->native_kind,
@@ -166,14 +170,29 @@ gpul_status gpul__detail(const gpul_detail *detail)
     return error->status;
 }
 
+/* A formatted text of any length in the record's arena; NULL when memory is exhausted. */
+static char *keep_formatted(struct record *record, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    char *text = length < 0 ? NULL : gpul__arena_alloc(&record->arena, (size_t)length + 1);
+    if (text) vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    return text;
+}
+
 gpul_status gpul__note(const char *format, ...)
 {
-    char text[1024];
+    const gpul_error *last = gpul_last_error();
+    struct record *record = record_of_thread(false);
+    if (!record || last != &record->error) return last->status;
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    char *text = keep_formatted(record, format, args);
     va_end(args);
-    return gpul__detail(&(gpul_detail){ .severity = GPUL_NOTE, .text = text });
+    return text ? gpul__detail(&(gpul_detail){ .severity = GPUL_NOTE, .text = text })
+                : last->status;
 }
 
 gpul_status gpul__hint(const char *format, ...)
@@ -181,19 +200,19 @@ gpul_status gpul__hint(const char *format, ...)
     const gpul_error *last = gpul_last_error();
     struct record *record = record_of_thread(false);
     if (!record || last != &record->error) return last->status;
-    char text[1024];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    char *text = keep_formatted(record, format, args);
     va_end(args);
-    record->error.hint = keep(record, text);
+    if (text) record->error.hint = text;
     return last->status;
 }
 
 const char *gpul_status_text(gpul_status status)
 {
     switch (status) {
-#define X(name, value, text) case GPUL_##name: return text;
+#define X(name, value, text)                                                                       \
+    case GPUL_##name: return text;
         GPUL_STATUS_MAP(X)
 #undef X
     }
@@ -204,7 +223,8 @@ const char *gpul_layer_text(gpul_layer layer)
 {
     switch (layer) {
     case GPUL_LAYER_NONE: break;
-#define X(name, value, text) case GPUL_LAYER_##name: return text;
+#define X(name, value, text)                                                                       \
+    case GPUL_LAYER_##name: return text;
         GPUL_LAYER_MAP(X)
 #undef X
     }

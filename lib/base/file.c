@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,35 +66,62 @@ static int write_all(int fd, const char *data, size_t size)
     return 0;
 }
 
+/* A device, a pipe: what has no contents to keep is written as it is, and never replaced by a file. */
+static gpul_status write_in_place(const char *path, const void *data, size_t size)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return failed(GPUL__FILE_WRITE, "open", path, errno);
+    int number = write_all(fd, data, size);
+    if (close(fd) != 0 && !number) number = errno;
+    return number ? failed(GPUL__FILE_WRITE, "write", path, number) : GPUL_OK;
+}
+
+/* A new file beside `path`, with the permissions that the process gives to new files. */
+static int open_temporary(char **name, const char *path)
+{
+    static atomic_uint next;
+    for (int attempt = 0; attempt < 100; attempt++) {
+        gpul__str text = { 0 };
+        gpul__str_printf(&text, "%s.%ld-%u.tmp", path, (long)getpid(), atomic_fetch_add(&next, 1));
+        *name = gpul__str_take(&text);
+        if (!*name) return -ENOMEM;
+        int fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0) return fd;
+        int number = errno;
+        gpul__free(*name);
+        *name = NULL;
+        if (number != EEXIST) return -number;
+    }
+    return -EEXIST;
+}
+
 gpul_status gpul__file_write(const char *path, const void *data, size_t size)
 {
-    gpul__str name = { 0 };
-    gpul__str_printf(&name, "%s.XXXXXX", path);
-    char *temporary = gpul__str_take(&name);
-    if (!temporary) return gpul__no_memory();
-    gpul_status status = GPUL_OK;
-    int fd = mkostemp(temporary, O_CLOEXEC);
-    if (fd < 0) {
-        status = failed(GPUL__FILE_WRITE, "mkostemp", path, errno);
-        gpul__free(temporary);
-        return status;
-    }
-    mode_t mask = umask(0);
-    umask(mask);
-    int number = write_all(fd, data, size);
-    if (!number && fchmod(fd, 0666 & ~mask) != 0) number = errno;
-    if (close(fd) != 0 && !number) number = errno;
-    const char *call = "write";
-    if (!number && rename(temporary, path) != 0) {
-        number = errno;
-        call = "rename";
-    }
-    if (number) {
-        unlink(temporary);
-        status = failed(GPUL__FILE_WRITE, call, path, number);
+    struct stat about;
+    bool exists = stat(path, &about) == 0;
+    if (exists && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))
+        return write_in_place(path, data, size);
+    /* A link stays one: the file behind it is replaced. */
+    char *target = exists ? realpath(path, NULL) : NULL;
+    const char *final = target ? target : path, *call = "open";
+    char *temporary = NULL;
+    int fd = open_temporary(&temporary, final);
+    int number = fd < 0 ? -fd : 0;
+    if (fd >= 0) {
+        call = "write";
+        number = write_all(fd, data, size);
+        if (!number && exists && fchmod(fd, about.st_mode & 0777) != 0) number = errno;
+        if (close(fd) != 0 && !number) number = errno;
+        if (!number && rename(temporary, final) != 0) {
+            number = errno;
+            call = "rename";
+        }
+        if (number) unlink(temporary);
     }
     gpul__free(temporary);
-    return status;
+    free(target);
+    if (number == ENOMEM) return gpul__no_memory();
+    return number ? failed(GPUL__FILE_WRITE, call, path, number) : GPUL_OK;
 }
 
 char *gpul__file_folder(const char *path)

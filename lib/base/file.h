@@ -8,7 +8,7 @@
 gpul_status gpul__file_read(char **text, size_t *size, const char *path);
 
 /* Writes to a temporary name in the same folder, flushes, and renames over `path`: afterwards there is
- * either the old file or the whole new one, and no leftover. */
+ * either the old file or the whole new one, and no leftover.  A device or a pipe is written as it is. */
 gpul_status gpul__file_write(const char *path, const void *data, size_t size);
 
 /* The folder part of a path ("" when there is none), with its slash; freed with gpul__free. */
