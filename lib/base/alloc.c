@@ -31,7 +31,8 @@ void *gpul__malloc(size_t size) { return refused() ? NULL : counted(malloc(size 
 
 void *gpul__calloc(size_t count, size_t size)
 {
-    return refused() ? NULL : counted(calloc(count ? count : 1, size ? size : 1));
+    if ((size && count > SIZE_MAX / size) || refused()) return NULL;
+    return counted(calloc(count ? count : 1, size ? size : 1));
 }
 
 void *gpul__realloc(void *old, size_t size)
