@@ -68,9 +68,9 @@ char *gpul__strdup(const char *text) { return gpul__strndup(text, strlen(text));
 bool gpul__grow(void *items, size_t *capacity, size_t count, size_t size)
 {
     if (count < *capacity) return true;
+    if (count > PTRDIFF_MAX / size / 4) return false;
     size_t wanted = *capacity ? *capacity * 2 : 8;
     while (wanted <= count) wanted *= 2;
-    if (wanted > SIZE_MAX / size) return false;
     void *old, *grown;
     memcpy(&old, items, sizeof old);
     grown = gpul__realloc(old, wanted * size);
