@@ -4,7 +4,7 @@
 
 #include "ptx/exec/block.h"
 
-enum { DEPTH_LIMIT = 100000, FRAME_OVERHEAD = 16 };
+enum { DEPTH_LIMIT = 100000 };
 
 /* ------------------------------------------------------------------ local memory */
 

@@ -54,7 +54,7 @@ static void hand_over_kept(launch *l)
 
 void ptx_print_flush(launch *l, unit *u, bool done)
 {
-    if (!l->grid->print || !l->program->prints) return;
+    if (!l->grid->print || !l->kernel->prints) return;
     /* Before the end only much text, and only of a single block: those of a cluster keep their order
      * when they go out together. */
     if (!done && (u->block_count > 1 || u->blocks[0].printed.length < FLUSH_SIZE)) return;

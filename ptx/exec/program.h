@@ -13,6 +13,7 @@
 #define WINDOW_CODE   0x0001000300000000u
 #define WINDOW_SIZE   0x0000000100000000u
 enum { CODE_STEP = 16 };         /* distance between the addresses of two functions */
+enum { FRAME_OVERHEAD = 16 };    /* bytes of local memory a call costs besides its variables */
 enum { SHARED_RESERVED = 1024 }; /* bytes at the start of shared memory that belong to the system */
 
 /* What fills a read-only slot. */
@@ -100,6 +101,7 @@ typedef struct code {
     formal *params, *results; /* of device functions */
     bool lowered;
     bool reads_workspace; /* of a cooperative launch */
+    bool prints;          /* calls vprintf */
     /* For reachability: what it mentions. */
     struct code **callees;
     const ptx_variable **shared;
@@ -125,14 +127,16 @@ struct ptx_kernel {
     uint32_t *param_offsets;
     uint32_t local; /* bytes a lane of the deepest chain of direct calls */
     bool recursive; /* or with indirect calls: `local` is no bound */
-    bool reads_workspace;
+    bool reads_workspace, prints;
+    uint32_t registers; /* most 32-bit values that live at once in a function it reaches */
     const char *refusal;
 };
 
 typedef struct program_global {
     const ptx_variable *variable;
+    const ptx_module *module;
     uint64_t address;
-    void *registered; /* host memory of a managed variable, else NULL */
+    void *managed; /* host memory of a managed variable, else NULL */
 } program_global;
 
 struct pointer_map_entry {
@@ -164,13 +168,29 @@ struct ptx_program {
     pointer_map code_map;   /* ptx_function (also declarations and aliases) to index in codes */
     uint32_t access_count;  /* instructions that have a cached range */
     uint32_t constant_size;
-    bool prints; /* some function calls vprintf */
-    uint64_t id; /* unique in the process */
+    uint64_t constant_start, constant_end; /* where the .const variables are */
+    uint64_t id;                           /* unique in the process */
 };
 
+/* ------------------------------------------------------------------ link.c */
+
+/* Gives functions their numbers and variables their memory; PTX_INVALID: diags say why. */
+ptx_status ptx_link(ptx_program *program, uint64_t owner, ptx_diags *diags);
+void ptx_unlink(ptx_program *program);
 /* The address of a global or const variable; false when it is undefined. */
 bool ptx_program_variable_address(const ptx_program *program, const ptx_variable *variable,
                                   uint64_t *address);
+/* The definition behind an .extern shared variable, or the variable itself. */
+const ptx_variable *ptx_program_shared_definition(const ptx_program *program,
+                                                  const ptx_variable *variable);
+
+/* ------------------------------------------------------------------ reach.c */
+
+/* What each function calls and which shared variables it mentions; false: no memory. */
+bool ptx_find_mentions(ptx_program *program);
+/* Makes the kernels: their shared layout, local memory and refusals. */
+bool ptx_make_kernels(ptx_program *program);
+
 builtin ptx_builtin_named(const char *name);
 
 #endif

@@ -55,7 +55,7 @@ bool ptx_warp_stuck(warp *w)
         ptx_exit_lanes(w, w->live);
         return true;
     }
-    split parked[WARP_LANES];
+    split parked[WARP_LANES] = { { 0 } };
     uint32_t count = w->split_count;
     for (uint32_t k = 0; k < count; k++) parked[k] = w->splits[k];
     ptx_report_block_positions(w->block);

@@ -1,0 +1,140 @@
+/* The last step of lowering: drafts become instructions, values become slots, moves that have nothing
+ * to do disappear.  SPDX-License-Identifier: MIT */
+#include "ptx/exec/lower.h"
+
+#include <string.h>
+
+static uint32_t slot_of(const lowering *l, value v)
+{
+    if (v == NO_SLOT) return NO_SLOT;
+    return is_const(v) ? l->consts[v & ~CONST_VALUE].slot : l->values[v].slot;
+}
+
+static bool is_empty_move(const lowering *l, const draft *d)
+{
+    return d->is_move && lower_width(l, d->i.d) == lower_width(l, d->i.a) &&
+           slot_of(l, d->i.d) == slot_of(l, d->i.a);
+}
+
+static void *copy(lowering *l, const void *from, size_t size)
+{
+    void *to = gpul__arena_alloc(&l->program->arena, size + 1);
+    if (!to) l->failed = true;
+    else if (size) memcpy(to, from, size);
+    return to;
+}
+
+static void emit_one(const lowering *l, draft *d, bool leader, const uint32_t *place, insn *out)
+{
+    *out = d->i;
+    out->d = slot_of(l, d->i.d);
+    out->e = slot_of(l, d->i.e);
+    out->a = slot_of(l, d->i.a);
+    out->b = slot_of(l, d->i.b);
+    out->c = slot_of(l, d->i.c);
+    out->f = slot_of(l, d->i.f);
+    out->guard = slot_of(l, d->i.guard);
+    if (d->target != NO_TARGET) out->target = place[l->first_draft[d->target]];
+    if (leader) out->flags |= INSN_LEADER;
+    if (out->control == CONTROL_NONE &&
+        (out->guard != NO_SLOT || (out->flags & (INSN_LEADER | INSN_POLLS))))
+        out->control = CONTROL_CHECKED;
+}
+
+static void place_call(const lowering *l, call_info *info)
+{
+    info->pointer = slot_of(l, info->pointer);
+    for (uint32_t k = 0; k < info->argument_count; k++)
+        if (info->arguments[k].width != OPERAND_NONE)
+            info->arguments[k].outside = slot_of(l, info->arguments[k].outside);
+    for (uint32_t k = 0; k < info->result_count; k++)
+        if (info->results[k].width != OPERAND_NONE)
+            info->results[k].outside = slot_of(l, info->results[k].outside);
+}
+
+static void place_barrier(const lowering *l, barrier_info *info)
+{
+    info->number = slot_of(l, info->number);
+    info->count = slot_of(l, info->count);
+    info->predicate = slot_of(l, info->predicate);
+    info->result = slot_of(l, info->result);
+}
+
+static formal *place_formals(lowering *l, const ptx_variable *list, uint32_t count,
+                             const uint32_t *offsets)
+{
+    formal *out = gpul__arena_alloc(&l->program->arena, (count + 1) * sizeof *out);
+    if (!out) {
+        l->failed = true;
+        return NULL;
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        const ptx_variable *v = &list[k];
+        out[k] = (formal){ .size = (uint32_t)v->size, .align = v->align, .where = offsets[k] };
+        if (v->register_index == PTX_NO_REGISTER) continue;
+        out[k].width = l->values[v->register_index].width;
+        out[k].where = slot_of(l, v->register_index);
+        out[k].size = v->type == PTX_PRED ? 1 : ptx_type_bits((ptx_type)v->type) / 8;
+    }
+    return out;
+}
+
+static void emit_constants(lowering *l)
+{
+    code *c = l->code;
+    size_t count = 0;
+    for (size_t k = 0; k < l->const_count; k++) count += l->consts[k].slot != NO_SLOT;
+    c->consts = gpul__arena_alloc(&l->program->arena, (count + 1) * sizeof *c->consts);
+    if (!c->consts) {
+        l->failed = true;
+        return;
+    }
+    for (size_t k = 0; k < l->const_count; k++)
+        if (l->consts[k].slot != NO_SLOT) c->consts[c->const_count++] = l->consts[k];
+}
+
+bool lower_emit(lowering *l)
+{
+    code *c = l->code;
+    uint32_t *place = gpul__calloc(l->draft_count + 1, sizeof *place);
+    c->insns = gpul__arena_alloc(&l->program->arena, (l->draft_count + 1) * sizeof(insn) + 64);
+    c->origin = gpul__arena_alloc(&l->program->arena, (l->draft_count + 1) * sizeof *c->origin);
+    if (!place || !c->insns || !c->origin) {
+        gpul__free(place);
+        return false;
+    }
+    /* One instruction, one cache line. */
+    c->insns = (insn *)(((uintptr_t)c->insns + 63) & ~(uintptr_t)63);
+    uint32_t count = 0;
+    for (size_t k = 0; k < l->draft_count; k++) {
+        place[k] = count;
+        count += !is_empty_move(l, &l->drafts[k]);
+    }
+    bool leader = false;
+    for (size_t k = 0; k < l->draft_count; k++) {
+        draft *d = &l->drafts[k];
+        leader |= d->leader;
+        if (is_empty_move(l, d)) continue;
+        emit_one(l, d, leader, place, &c->insns[c->count]);
+        c->origin[c->count++] = d->origin;
+        leader = false;
+    }
+    for (size_t t = 0; t < l->table_count; t++)
+        for (uint32_t k = 0; k < l->tables[t].count; k++)
+            l->tables[t].targets[k] = place[l->first_draft[l->tables[t].targets[k]]];
+    gpul__free(place);
+    for (size_t k = 0; k < l->call_count; k++) place_call(l, &l->calls[k]);
+    for (size_t k = 0; k < l->barrier_count; k++) place_barrier(l, &l->barriers[k]);
+    c->calls = copy(l, l->calls, l->call_count * sizeof *l->calls);
+    c->barriers = copy(l, l->barriers, l->barrier_count * sizeof *l->barriers);
+    c->tables = copy(l, l->tables, l->table_count * sizeof *l->tables);
+    c->call_count = (uint32_t)l->call_count;
+    const ptx_function *f = l->function;
+    if (!f->is_entry) {
+        c->params = place_formals(l, f->params, f->param_count, l->param_offsets);
+        c->results = place_formals(l, f->results, f->result_count, l->result_offsets);
+    }
+    emit_constants(l);
+    c->regs_size = l->slots_size;
+    return !l->failed;
+}

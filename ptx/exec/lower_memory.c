@@ -1,0 +1,350 @@
+/* Loads, stores, atomics, fences and conversions of addresses.  SPDX-License-Identifier: MIT */
+#include "ptx/exec/lower.h"
+
+/* ------------------------------------------------------------------ addresses */
+
+static memory_space space_of(const lowering *l, ptx_space space, const ptx_operand *address)
+{
+    const ptx_function *f = l->function;
+    switch (space) {
+    case PTX_SPACE_GLOBAL:
+    case PTX_SPACE_CONST: return MEMORY_GLOBAL;
+    case PTX_SPACE_SHARED:
+    case PTX_SPACE_SHARED_CTA:
+    case PTX_SPACE_SHARED_CLUSTER: return MEMORY_SHARED;
+    case PTX_SPACE_LOCAL: return MEMORY_LOCAL;
+    case PTX_SPACE_PARAM:
+    case PTX_SPACE_PARAM_ENTRY:
+    case PTX_SPACE_PARAM_FUNC:
+        if (!f->is_entry || space == PTX_SPACE_PARAM_FUNC) return MEMORY_LOCAL;
+        /* In a kernel: its own parameters, or variables of calls that it makes. */
+        if (address->base == PTX_BASE_VARIABLE)
+            return address->variable >= f->params && address->variable < f->params + f->param_count
+                       ? MEMORY_PARAM
+                       : MEMORY_LOCAL;
+        return MEMORY_PARAM;
+    default: return MEMORY_GENERIC;
+    }
+}
+
+typedef struct place {
+    value base;
+    int64_t offset;
+    access_form form;
+} place;
+
+/* Constants have one value for all lanes, special registers apart. */
+static bool is_uniform(const lowering *l, value v)
+{
+    return is_const(v) && l->consts[v & ~CONST_VALUE].kind != CONST_SPECIAL;
+}
+
+/* A generic address that is known to lie in one window. */
+static void leave_generic(place *p, const const_slot *c)
+{
+    if (p->form.space != MEMORY_GENERIC) return;
+    if (c->kind == CONST_SHARED && c->add_window) p->form.space = MEMORY_SHARED;
+    else if (c->kind == CONST_LOCAL && c->add_window) p->form.space = MEMORY_LOCAL;
+    else if (c->kind == CONST_BITS && c->bits < WINDOW_SHARED) p->form.space = MEMORY_GLOBAL;
+}
+
+static place find_place(lowering *l, const ptx_operand *o, ptx_space space)
+{
+    place p = { .base = NO_SLOT, .form.space = space_of(l, space, o) };
+    bool generic = p.form.space == MEMORY_GENERIC;
+    if (o->kind == PTX_OPERAND_ADDRESS) {
+        p.offset = o->value.offset;
+        if (o->base == PTX_BASE_VARIABLE)
+            p.base = lower_variable(l, o->variable, 0, generic, OPERAND_64);
+        else if (o->base == PTX_BASE_NONE) p.base = lower_bits(l, OPERAND_64, 0);
+        else {
+            p.base = l->values[o->index].alias;
+            if (p.base == NO_SLOT) p.base = o->index;
+        }
+    } else {
+        lower_refuse(l, "an address of this form is not supported");
+        p.base = lower_bits(l, OPERAND_64, 0);
+    }
+    if (is_const(p.base)) {
+        p.base = lower_const_as(l, p.base, OPERAND_64);
+        if (!l->failed && generic) {
+            const_slot c = l->consts[p.base & ~CONST_VALUE];
+            leave_generic(&p, &c);
+            if (c.add_window && p.form.space != MEMORY_GENERIC) {
+                c.add_window = false;
+                p.base = lower_constant(l, &c);
+            }
+        }
+        p.form.uniform =
+            is_uniform(l, p.base) && p.form.space != MEMORY_GENERIC && p.form.space != MEMORY_PARAM;
+        return p;
+    }
+    operand_kind width = lower_width(l, p.base);
+    bool narrow_allowed = p.form.space == MEMORY_SHARED || p.form.space == MEMORY_LOCAL ||
+                          p.form.space == MEMORY_PARAM;
+    if (width == OPERAND_32 && narrow_allowed) {
+        p.form.address32 = true;
+    } else if (width == OPERAND_32) {
+        value wide = lower_temporary(l, OPERAND_64);
+        lower_add_named(l, "lower.widen.unsigned", wide, p.base, NO_SLOT, NO_SLOT);
+        p.base = wide;
+    } else if (width != OPERAND_64) {
+        lower_refuse(l, "a register of this size holds no address");
+    }
+    return p;
+}
+
+static bool has_range(memory_space s)
+{
+    return s == MEMORY_GLOBAL || s == MEMORY_GENERIC;
+}
+
+static draft *add_access(lowering *l, const place *p, int64_t more)
+{
+    draft *d = lower_add(l);
+    d->i.imm = p->offset + more;
+    d->i.space = p->form.space | (p->form.address32 ? 16 : 0);
+    d->i.size = p->form.shape;
+    d->apart = true;
+    if (has_range(p->form.space)) d->i.extra = l->program->access_count++;
+    lower_set(d, FIELD_A, p->base, false);
+    return d;
+}
+
+/* ------------------------------------------------------------------ loads and stores */
+
+static element element_of(ptx_type type)
+{
+    bool is_signed = ptx_type_class_of(type) == PTX_CLASS_SIGNED;
+    switch (ptx_type_bits(type)) {
+    case 8: return is_signed ? ELEMENT_S8 : ELEMENT_U8;
+    case 16: return is_signed ? ELEMENT_S16 : ELEMENT_U16;
+    case 64: return ELEMENT_64;
+    default: return ELEMENT_32;
+    }
+}
+
+/* How many elements of a vector one access moves: 16 bytes at most. */
+static uint32_t piece_of(uint32_t count, element e)
+{
+    uint32_t most = 16 / element_bytes(e);
+    return count <= 4 && count <= most ? count : most < 4 ? most : 4;
+}
+
+static uint8_t log2_of(uint32_t count)
+{
+    return count == 4 ? 2 : count == 2 ? 1 : 0;
+}
+
+static bool may_poll(const ptx_modifiers *m)
+{
+    return m->semantics == PTX_SEMANTICS_RELAXED || m->semantics == PTX_SEMANTICS_ACQUIRE ||
+           m->semantics == PTX_SEMANTICS_VOLATILE || (m->flags & PTX_FLAG_MMIO);
+}
+
+/* The elements of a vector operand, or the one value. */
+static uint32_t items_of(lowering *l, const ptx_operand *o, const ptx_operand **items)
+{
+    uint32_t declared = l->now->modifiers.vector ? l->now->modifiers.vector : 1;
+    *items = o->kind == PTX_OPERAND_VECTOR ? o->items : o;
+    uint32_t count = o->kind == PTX_OPERAND_VECTOR ? o->index : 1;
+    if (count != declared || (count & (count - 1)) || count > 8) {
+        lower_refuse(l, "the vector operand does not fit the instruction");
+        return 0;
+    }
+    return count;
+}
+
+static const int load_fields[4] = { FIELD_D, FIELD_E, FIELD_B, FIELD_C };
+static const int store_fields[4] = { FIELD_B, FIELD_C, FIELD_F, FIELD_E };
+
+void lower_load(lowering *l)
+{
+    const ptx_modifiers *m = &l->now->modifiers;
+    ptx_type type = m->types[0];
+    const ptx_operand *items;
+    uint32_t count = items_of(l, &l->now->operands[0], &items);
+    if (!count) return;
+    if (ptx_type_bits(type) > 64 || type == PTX_PRED) {
+        lower_refuse(l, "loads of this type are not supported");
+        return;
+    }
+    element e = element_of(type);
+    operand_kind width = e == ELEMENT_64 ? OPERAND_64 : OPERAND_32;
+    bool is_signed = ptx_type_class_of(type) == PTX_CLASS_SIGNED;
+    place p = find_place(l, &l->now->operands[1], m->space);
+    uint32_t piece = piece_of(count, e);
+    p.form.shape = MEMORY_SHAPE(e, log2_of(piece));
+    handler_pair pair = l->program->isa->load(&p.form);
+    destination to[8];
+    for (uint32_t k = 0; k < count; k++) to[k] = lower_destination(l, &items[k], width, is_signed);
+    /* The piece that overwrites the address comes last. */
+    uint32_t last = 0;
+    for (uint32_t k = 0; k < count; k++)
+        if (to[k].v == p.base) last = k / piece;
+    uint32_t pieces = count / piece;
+    for (uint32_t n = 0; n < pieces; n++) {
+        uint32_t which = pieces == 1 ? 0 : (last + 1 + n) % pieces;
+        draft *d = add_access(l, &p, (int64_t)(which * piece * element_bytes(e)));
+        d->i.run[0] = pair.masked;
+        d->i.run[1] = pair.full;
+        if (may_poll(m)) d->i.flags |= INSN_POLLS;
+        for (uint32_t k = 0; k < piece; k++)
+            lower_set(d, load_fields[k], to[which * piece + k].v, true);
+    }
+    for (uint32_t k = 0; k < count; k++) lower_finish(l, to[k]);
+    if (m->semantics == PTX_SEMANTICS_ACQUIRE)
+        lower_add_named(l, "lower.fence", NO_SLOT, NO_SLOT, NO_SLOT, NO_SLOT);
+}
+
+void lower_store(lowering *l)
+{
+    const ptx_modifiers *m = &l->now->modifiers;
+    ptx_type type = m->types[0];
+    const ptx_operand *items;
+    uint32_t count = items_of(l, &l->now->operands[1], &items);
+    if (!count) return;
+    if (ptx_type_bits(type) > 64 || type == PTX_PRED) {
+        lower_refuse(l, "stores of this type are not supported");
+        return;
+    }
+    element e = element_of(type);
+    operand_kind width = e == ELEMENT_64 ? OPERAND_64 : OPERAND_32;
+    if (m->semantics == PTX_SEMANTICS_RELEASE)
+        lower_add_named(l, "lower.fence", NO_SLOT, NO_SLOT, NO_SLOT, NO_SLOT);
+    place p = find_place(l, &l->now->operands[0], m->space);
+    uint32_t piece = piece_of(count, e);
+    if (e == ELEMENT_S8) e = ELEMENT_U8;
+    if (e == ELEMENT_S16) e = ELEMENT_U16;
+    p.form.shape = MEMORY_SHAPE(e, log2_of(piece));
+    handler_pair pair = l->program->isa->store(&p.form);
+    value from[8];
+    for (uint32_t k = 0; k < count; k++)
+        from[k] = items[k].kind == PTX_OPERAND_SINK    ? lower_bits(l, width, 0)
+                  : items[k].kind == PTX_OPERAND_FLOAT ? lower_typed_source(l, &items[k], type)
+                                                       : lower_source(l, &items[k], width);
+    for (uint32_t n = 0; n < count / piece; n++) {
+        draft *d = add_access(l, &p, (int64_t)(n * piece * element_bytes(e)));
+        d->i.run[0] = pair.masked;
+        d->i.run[1] = pair.full;
+        for (uint32_t k = 0; k < piece; k++)
+            lower_set(d, store_fields[k], from[n * piece + k], false);
+    }
+}
+
+/* ------------------------------------------------------------------ atomics and fences */
+
+void lower_atomic(lowering *l)
+{
+    const ptx_instruction *i = l->now;
+    const ptx_modifiers *m = &i->modifiers;
+    bool returns = i->opcode == PTX_OP_ATOM;
+    ptx_type type = m->types[0];
+    ptx_operation operation = m->operation;
+    handler *h = m->vector ? NULL : l->program->isa->atomic(operation, type);
+    uint32_t at = returns ? 1 : 0, sources = operation == PTX_OPERATION_CAS ? 2 : 1;
+    if (!h || i->operand_count < at + 1 + sources) {
+        lower_refuse(l, "the CPU device does not run this form");
+        return;
+    }
+    if (m->semantics == PTX_SEMANTICS_RELEASE || m->semantics == PTX_SEMANTICS_ACQ_REL)
+        lower_add_named(l, "lower.fence", NO_SLOT, NO_SLOT, NO_SLOT, NO_SLOT);
+    place p = find_place(l, &i->operands[at], m->space);
+    operand_kind width = lower_type_width(type);
+    value b = lower_typed_source(l, &i->operands[at + 1], type);
+    value c = sources == 2 ? lower_typed_source(l, &i->operands[at + 2], type) : NO_SLOT;
+    destination to = { .v = NO_SLOT, .reg = NO_SLOT };
+    if (returns && i->operands[0].kind != PTX_OPERAND_SINK)
+        to = lower_destination(l, &i->operands[0], width,
+                               ptx_type_class_of(type) == PTX_CLASS_SIGNED);
+    draft *d = add_access(l, &p, 0);
+    d->i.run[0] = d->i.run[1] = h;
+    d->i.size = (uint8_t)(ptx_type_bits(type) / 8);
+    /* Emission takes the flag away, with the destination, when nobody reads the old value. */
+    if (to.v != NO_SLOT) d->i.flags |= INSN_POLLS;
+    d->drops_result = true;
+    lower_set(d, FIELD_B, b, false);
+    lower_set(d, FIELD_C, c, false);
+    lower_set(d, FIELD_D, to.v, true);
+    lower_finish(l, to);
+    if (m->semantics == PTX_SEMANTICS_ACQUIRE || m->semantics == PTX_SEMANTICS_ACQ_REL)
+        lower_add_named(l, "lower.fence", NO_SLOT, NO_SLOT, NO_SLOT, NO_SLOT);
+}
+
+void lower_fence(lowering *l)
+{
+    /* One block is run by one thread: its own order is enough for it. */
+    if (l->now->modifiers.scope == PTX_SCOPE_CTA) return;
+    lower_add_named(l, "lower.fence.sc", NO_SLOT, NO_SLOT, NO_SLOT, NO_SLOT);
+}
+
+/* ------------------------------------------------------------------ addresses as values */
+
+static uint64_t window_of(ptx_space space)
+{
+    switch (space) {
+    case PTX_SPACE_SHARED:
+    case PTX_SPACE_SHARED_CTA:
+    case PTX_SPACE_SHARED_CLUSTER: return WINDOW_SHARED;
+    case PTX_SPACE_LOCAL: return WINDOW_LOCAL;
+    case PTX_SPACE_PARAM:
+    case PTX_SPACE_PARAM_ENTRY: return WINDOW_PARAM;
+    default: return 0;
+    }
+}
+
+void lower_cvta(lowering *l)
+{
+    const ptx_instruction *i = l->now;
+    const ptx_operand *from = &i->operands[1];
+    bool to_space = i->modifiers.flags & PTX_FLAG_TO;
+    uint64_t window = window_of(i->modifiers.space);
+    if (i->modifiers.type_count && ptx_type_bits(i->modifiers.types[0]) != 64) {
+        lower_refuse(l, "32-bit addresses are not supported");
+        return;
+    }
+    /* Parameters of a function live in local memory here. */
+    if (window == WINDOW_PARAM && !l->function->is_entry) window = WINDOW_LOCAL;
+    destination to = lower_destination(l, &i->operands[0], OPERAND_64, false);
+    if (from->kind == PTX_OPERAND_SYMBOL && !to_space) {
+        value v = lower_variable(l, from->variable, from->value.offset, true, OPERAND_64);
+        lower_add_named(l, "mov.b64", to.v, v, NO_SLOT, NO_SLOT);
+    } else {
+        value v = lower_source(l, from, OPERAND_64);
+        if (!window) {
+            draft *d = lower_add_named(l, "mov.b64", to.v, v, NO_SLOT, NO_SLOT);
+            d->is_move = !is_const(v) && l->guard == NO_SLOT;
+        } else {
+            lower_add_named(l, "lower.add", to.v, v,
+                            lower_bits(l, OPERAND_64, to_space ? 0 - window : window), NO_SLOT);
+        }
+    }
+    lower_finish(l, to);
+}
+
+void lower_isspacep(lowering *l)
+{
+    const ptx_instruction *i = l->now;
+    value address = lower_source(l, &i->operands[1], OPERAND_64);
+    destination to = lower_destination(l, &i->operands[0], OPERAND_PREDICATE, false);
+    uint64_t window = window_of(i->modifiers.space);
+    if (window == WINDOW_PARAM && !l->function->is_entry) window = WINDOW_LOCAL;
+    if (i->modifiers.space == PTX_SPACE_CONST) {
+        /* The variables of one program that are constant lie in one allocation. */
+        const ptx_program *p = l->program;
+        value start = lower_temporary(l, OPERAND_PREDICATE),
+              end = lower_temporary(l, OPERAND_PREDICATE);
+        lower_add_named(l, "lower.from", start, address,
+                        lower_bits(l, OPERAND_64, p->constant_start), NO_SLOT);
+        lower_add_named(l, "lower.from", end, address, lower_bits(l, OPERAND_64, p->constant_end),
+                        NO_SLOT);
+        value before = lower_temporary(l, OPERAND_PREDICATE);
+        lower_add_named(l, "not.pred", before, end, NO_SLOT, NO_SLOT);
+        lower_add_named(l, "and.pred", to.v, start, before, NO_SLOT);
+    } else if (window) {
+        lower_add_named(l, "lower.inside", to.v, address, lower_bits(l, OPERAND_64, window),
+                        NO_SLOT);
+    } else {
+        lower_add_named(l, "lower.outside", to.v, address, NO_SLOT, NO_SLOT);
+    }
+}
