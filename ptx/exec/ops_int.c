@@ -20,30 +20,69 @@ static inline s64 signed_24(u32 x)
     return (s32)(x << 8) >> 8;
 }
 
-/* Division by zero gives all ones and the dividend as the remainder; the one quotient that does not
- * fit wraps round. */
-#define DIVISION(U, S)                                                                             \
-    static inline U divide_##U(U a, U b)                                                           \
-    {                                                                                              \
-        return b == 0 ? (U)-1 : (U)(a / (b + (U)(b == 0)));                                        \
-    }                                                                                              \
-    static inline U remainder_##U(U a, U b)                                                        \
-    {                                                                                              \
-        return b == 0 ? a : (U)(a % (b + (U)(b == 0)));                                            \
-    }                                                                                              \
-    static inline S divide_##S(S a, S b)                                                           \
-    {                                                                                              \
-        if (b == 0) return -1;                                                                     \
-        return b == -1 ? (S)(0 - (U)a) : (S)(a / b);                                               \
-    }                                                                                              \
-    static inline S remainder_##S(S a, S b)                                                        \
-    {                                                                                              \
-        if (b == 0) return a;                                                                      \
-        return b == -1 ? 0 : (S)(a % b);                                                           \
-    }
-DIVISION(u16, s16)
-DIVISION(u32, s32)
-DIVISION(u64, s64)
+/* Division by zero gives all ones and the dividend as the remainder; the one quotient that does not fit wraps
+ * round.  Up to 32 bits a quotient of doubles (of floats up to 16) is right once it is cut: what is missing
+ * to the next integer is at least the reciprocal of the dividend.  That vectorises. */
+static inline f64 f64_of_u32(u32 x)
+{
+    return (f64)(s32)(x ^ 0x80000000) + 0x1p31;
+}
+static inline u32 divide_u32(u32 a, u32 b)
+{
+    const f64 q = f64_of_u32(a) / f64_of_u32(b == 0 ? 1 : b);
+    const bool large = q >= 0x1p31;
+    const u32 whole = (u32)(s32)(large ? q - 0x1p31 : q) ^ (large ? 0x80000000 : 0);
+    return b == 0 ? ~0u : whole;
+}
+static inline s32 divide_s32(s32 a, s32 b)
+{
+    const bool wraps = a == INT32_MIN && b == -1;
+    const s32 whole = (s32)((f64)a / (f64)(b == 0 || wraps ? 1 : b));
+    return b == 0 ? -1 : whole;
+}
+static inline u16 divide_u16(u16 a, u16 b)
+{
+    return b == 0 ? UINT16_MAX : (u16)(s32)((f32)a / (f32)(b == 0 ? 1 : b));
+}
+static inline s16 divide_s16(s16 a, s16 b)
+{
+    return b == 0 ? -1 : (s16)(s32)((f32)a / (f32)(b == 0 ? 1 : b));
+}
+static inline u32 remainder_u32(u32 a, u32 b)
+{
+    return b == 0 ? a : a - divide_u32(a, b) * b;
+}
+static inline s32 remainder_s32(s32 a, s32 b)
+{
+    return b == 0 ? a : (s32)((u32)a - (u32)divide_s32(a, b) * (u32)b);
+}
+static inline u16 remainder_u16(u16 a, u16 b)
+{
+    return (u16)remainder_s32(a, b);
+}
+static inline s16 remainder_s16(s16 a, s16 b)
+{
+    return (s16)remainder_s32(a, b);
+}
+
+static inline u64 divide_u64(u64 a, u64 b)
+{
+    return b == 0 ? ~0ull : a / b;
+}
+static inline u64 remainder_u64(u64 a, u64 b)
+{
+    return b == 0 ? a : a % b;
+}
+static inline s64 divide_s64(s64 a, s64 b)
+{
+    if (b == 0) return -1;
+    return b == -1 ? (s64)(0 - (u64)a) : a / b;
+}
+static inline s64 remainder_s64(s64 a, s64 b)
+{
+    if (b == 0) return a;
+    return b == -1 ? 0 : a % b;
+}
 
 /* Two halves of a word at a time. */
 static inline u32 halves(u32 high, u32 low)

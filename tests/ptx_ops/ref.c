@@ -37,22 +37,24 @@ bool ref_same(const form *f, uint64_t a, uint64_t b)
     return true;
 }
 
-static bool within(const form *f, form_type t, const uint64_t in[4], uint64_t got, char *expected,
-                   size_t room)
+/* What was wanted, for the message; formed only when something is wrong. */
+typedef struct wanted {
+    bool approximate;
+    uint64_t bits;
+    long double value, bound;
+} wanted;
+
+static bool within(const form *f, form_type t, const uint64_t in[4], uint64_t got, wanted *want)
 {
     long double value, bound;
     form one = *f;
     one.types[0] = t;
-    if (!ref_true_value(&one, in, &value, &bound)) {
-        snprintf(expected, room, "anything");
-        return true;
-    }
-    snprintf(expected, room, "%.12Lg within %.3Lg", value, bound);
+    if (!ref_true_value(&one, in, &value, &bound)) return true;
+    *want = (wanted){ true, 0, value, bound };
     const long double y = ref_value_of(t, got);
     if (isnan(value) || isnan(y)) return isnan(value) && isnan(y);
     if (y == value)
-        return value != 0 || signbit(y) == signbit(value) || bound > 0.5L ||
-               strcmp(f->words[0], "lg2") == 0;
+        return value != 0 || signbit(y) == signbit(value) || bound > 0.5L || form_is(f, "lg2");
     const number_format *format = number_format_of(t);
     const int top = 1 << (format->exponent_bits - 1);
     const long double least = ldexpl(1, 2 - top), most = ldexpl(1, top);
@@ -65,17 +67,10 @@ static bool within(const form *f, form_type t, const uint64_t in[4], uint64_t go
     return fabsl(y - value) <= bound;
 }
 
-bool ref_accepts(const form *f, const uint64_t in[4], uint64_t got, char *expected, size_t room)
+static bool accepted(const form *f, const uint64_t in[4], uint64_t got, wanted *want)
 {
-    if (f->check != CHECK_BOUND) {
-        uint64_t exact;
-        if (!ref_exact(f, in, &exact)) {
-            snprintf(expected, room, "anything");
-            return true;
-        }
-        snprintf(expected, room, "%llx", (unsigned long long)exact);
-        return ref_same(f, exact, got);
-    }
+    if (f->check != CHECK_BOUND)
+        return !ref_exact(f, in, &want->bits) || ref_same(f, want->bits, got);
     const form_type t = element_of(f->types[0]);
     for (unsigned i = 0; i < form_bits(f->types[0]); i += form_bits(t)) {
         uint64_t part[4] = { in[0] >> i, in[1] >> i, in[2], in[3] }, bits = got >> i;
@@ -85,7 +80,16 @@ bool ref_accepts(const form *f, const uint64_t in[4], uint64_t got, char *expect
             part[1] &= mask;
             bits &= mask;
         }
-        if (!within(f, t, part, bits, expected, room)) return false;
+        if (!within(f, t, part, bits, want)) return false;
     }
     return true;
+}
+
+bool ref_accepts(const form *f, const uint64_t in[4], uint64_t got, char *expected, size_t room)
+{
+    wanted want = { 0 };
+    if (accepted(f, in, got, &want)) return true;
+    if (want.approximate) snprintf(expected, room, "%.12Lg within %.3Lg", want.value, want.bound);
+    else snprintf(expected, room, "%llx", (unsigned long long)want.bits);
+    return false;
 }

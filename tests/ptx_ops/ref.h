@@ -21,7 +21,7 @@ bool ref_true_value(const form *form, const uint64_t in[4], long double *value, 
 long double ref_value_of(form_type type, uint64_t bits);
 
 /* Whether `got` is a result that the ISA allows: equal where it is exact (any NaN for any NaN where
- * the payload is open), within the bound where it is approximate.  `expected` gets a text. */
+ * the payload is open), within the bound where it is approximate.  `expected` gets a text when it is not. */
 bool ref_accepts(const form *form, const uint64_t in[4], uint64_t got, char *expected, size_t room);
 
 /* Whether two results are the same in the sense of the form's check, for forms that are not
