@@ -58,8 +58,9 @@ static bool register_fits(const ptx_register *reg, ptx_type type, bool wider)
     if (reg->bits == bits) return classes_agree(own, type);
     if (!wider || reg->bits < bits || own == PTX_PRED || type == PTX_PRED) return false;
     /* In a wider register a float is bits, and an integer is not a float. */
-    return ptx_type_class_of(own) == PTX_CLASS_BITS || (ptx_type_class_of(own) != PTX_CLASS_FLOAT &&
-                                                        ptx_type_class_of(type) != PTX_CLASS_FLOAT);
+    ptx_type_class a = ptx_type_class_of(own), b = ptx_type_class_of(type);
+    return a == PTX_CLASS_BITS || b == PTX_CLASS_BITS ||
+           (a != PTX_CLASS_FLOAT && b != PTX_CLASS_FLOAT);
 }
 
 static const char *wanted_register(ptx_type type, bool wider, char *buffer, size_t size)
@@ -188,7 +189,9 @@ static bool check_address(ptx_checker *checker, uint32_t number, const ptx_opera
     if (operand->kind != PTX_OPERAND_ADDRESS || operand->negated)
         return mismatch(checker, number, operand, "an address in brackets");
     if (operand->base == PTX_BASE_VARIABLE) return check_base(checker, operand->variable);
-    if (operand->base == PTX_BASE_NONE) return true;
+    if (operand->base == PTX_BASE_NONE)
+        return checker->instruction->modifiers.space == PTX_SPACE_LOCAL ||
+               ptx_check_fail(checker, "Immediate addresses allowed only for .local state space");
     const ptx_register *reg = &checker->function->registers[operand->index];
     ptx_type_class class = ptx_type_class_of((ptx_type)reg->type);
     if ((reg->bits == 32 || reg->bits == 64) && class != PTX_CLASS_FLOAT) return true;

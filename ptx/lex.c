@@ -86,10 +86,12 @@ static bool skip_blanks(ptx_lexer *lexer)
             skip_line(lexer);
         } else if (c == '/' && left > 1 && lexer->at[1] == '*') {
             const char *begin = lexer->at;
+            uint32_t line = lexer->line;
             lexer->at += 2;
             for (;; lexer->at++) {
                 if (lexer->end - lexer->at < 2) {
                     lexer->at = begin;
+                    lexer->line = line;
                     return false;
                 }
                 if (*lexer->at == '\n') lexer->line++;

@@ -134,11 +134,11 @@ static bool constant_operand(ptx_parser *parser, ptx_operand *operand)
     return true;
 }
 
-/* + 8, - 4, +-8 behind the base of an address, or nothing */
+/* +8 or +-8 behind the base of an address, or nothing */
 static bool parse_offset(ptx_parser *parser, int64_t *offset)
 {
     *offset = 0;
-    if (!ptx_at(parser, '+') && !ptx_at(parser, '-')) return true;
+    if (!ptx_at(parser, '+')) return true;
     ptx_constant value;
     if (!ptx_parse_constant(parser, &value)) return false;
     if (value.is_float) return ptx_syntax(parser, "an offset must be an integer, before this");

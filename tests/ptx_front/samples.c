@@ -8,9 +8,9 @@
 #include "runner.h"
 
 const char *const sample_names[SAMPLE_COUNT] = {
-    "assembly_sm75_debug.ptx", "assembly_sm90.ptx",      "calls_sm100_lines.ptx",
-    "calls_sm90.ptx",          "handwritten_sm90.ptx",   "numeric_sm100_fast.ptx",
-    "numeric_sm90.ptx",        "old_sm50.ptx",           "refused_sm90.ptx",
+    "assembly_sm75_debug.ptx", "assembly_sm90.ptx",    "calls_sm100_lines.ptx",
+    "calls_sm90.ptx",          "handwritten_sm90.ptx", "numeric_sm100_fast.ptx",
+    "numeric_sm90.ptx",        "old_sm50.ptx",         "refused_sm90.ptx",
 };
 
 char *sample_text(const char *name, size_t *length)

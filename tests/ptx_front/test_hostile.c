@@ -75,9 +75,35 @@ static uint32_t random_below(uint32_t limit)
 static size_t mutate(char *text, size_t length, size_t room)
 {
     static const char *const words[] = {
-        "{", "}", "[", "]", "(", ")", "<4294967295>", "[18446744073709551615]", "0x", "1e999", ".v4",
-        "-9223372036854775808", "@", "|", "%", ".align 0", "0f", "\"", "/*", "::", ", , ", "_", ";;",
-        ".param .b32 x", "%tid.w", "call (a), b, (c), d", ".func f", "generic(", ".reg .v4 .pred q<9>",
+        "{",
+        "}",
+        "[",
+        "]",
+        "(",
+        ")",
+        "<4294967295>",
+        "[18446744073709551615]",
+        "0x",
+        "1e999",
+        ".v4",
+        "-9223372036854775808",
+        "@",
+        "|",
+        "%",
+        ".align 0",
+        "0f",
+        "\"",
+        "/*",
+        "::",
+        ", , ",
+        "_",
+        ";;",
+        ".param .b32 x",
+        "%tid.w",
+        "call (a), b, (c), d",
+        ".func f",
+        "generic(",
+        ".reg .v4 .pred q<9>",
     };
     for (uint32_t changes = 1 + random_below(4); changes && length > 8; changes--) {
         size_t at = random_below((uint32_t)length), size = 1 + random_below(24);
