@@ -111,6 +111,7 @@ void gpul__cpu_context_fault(cpu_context *context, CUresult fault, gpul__cpu_rep
     }
     context->fault = fault;
     context->report = report;
+    gpul__cpu_cancel_context(context); /* what runs in other streams ends too */
 }
 
 /* ---- what is current on a thread -------------------------------------------------------- */

@@ -53,7 +53,8 @@ CUresult gpul__cpu_region_alloc(uint64_t *address, cpu_context *context, cpu_poo
 {
     cpu_device *device = pool ? pool->device : context->device;
     if (size == 0) return CUDA_ERROR_INVALID_VALUE;
-    if (size > gpul__cpu.memory_total - device->memory_used) return CUDA_ERROR_OUT_OF_MEMORY;
+    uint64_t used = device->memory_used, total = gpul__cpu.memory_total;
+    if (used > total || size > total - used) return CUDA_ERROR_OUT_OF_MEMORY;
     if (pool && pool->max_size && size > pool->max_size - pool->used)
         return CUDA_ERROR_OUT_OF_MEMORY;
     cpu_region *region = gpul__calloc(1, sizeof *region);

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 
-#include <string.h>
+#include <signal.h>
 
 /* Each worker can hold one kernel, copy or host function that does not end. */
 enum { MAX_WORKERS = 16 };
@@ -107,15 +107,22 @@ static void deactivate(cpu_stream *stream)
 
 static void *work_on(void *unused);
 
+/* Signals are the business of the program's own threads. */
+static void start_worker(void)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    if (pthread_create(&workers[worker_count], NULL, work_on, NULL) == 0) worker_count++;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
 /* Lets another worker look when there is something to do; false when there is nobody to do it. */
 static bool wake(void)
 {
     if (!find_ready()) return true;
-    if (idle_count) {
-        pthread_cond_signal(&work_waits);
-    } else if (worker_count < MAX_WORKERS && !stopping) {
-        if (pthread_create(&workers[worker_count], NULL, work_on, NULL) == 0) worker_count++;
-    }
+    if (idle_count) pthread_cond_signal(&work_waits);
+    else if (worker_count < MAX_WORKERS && !stopping) start_worker();
     return worker_count > 0;
 }
 

@@ -105,7 +105,10 @@ CUresult gpul__cpu_start(void)
 {
     if (gpul__cpu.engine) return CUDA_SUCCESS;
     const cpu_limits *limits = gpul__cpu.limits;
-    ptx_memory_options memory = { .capacity = gpul__cpu.memory_total * gpul__cpu.device_count };
+    uint64_t capacity;
+    if (__builtin_mul_overflow(gpul__cpu.memory_total, gpul__cpu.device_count, &capacity))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    ptx_memory_options memory = { .capacity = capacity };
     ptx_engine_options engine = {
         .threads = gpul__cpu.options.threads,
         .compute_capability = (uint32_t)limits->capability,
