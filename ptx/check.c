@@ -143,24 +143,20 @@ static void refuse(ptx_checker *checker)
 {
     ptx_parser *parser = checker->parser;
     ptx_function *function = checker->function;
-    const ptx_instruction *instruction = checker->instruction;
-    bool first = !function->unsupported;
+    ptx_instruction *instruction = checker->instruction;
+    instruction->refused = true;
+    /* One message for each opcode of a function is enough. */
+    if (checker->refused[instruction->opcode]) return;
+    checker->refused[instruction->opcode] = true;
     size_t length;
     const char *at = ptx_instruction_spelling(parser->module, instruction, &length);
-    /* One message for each opcode of a function is enough. */
-    for (const ptx_instruction *i = function->instructions; !first && i < instruction; i++)
-        if (i->opcode == instruction->opcode && i->refused) {
-            checker->instruction->refused = true;
-            return;
-        }
-    checker->instruction->refused = true;
     char *reason = gpul__arena_printf(&parser->module->arena, "unsupported by the CPU device: %.*s",
                                       (int)(length < 200 ? length : 200), at);
     if (!reason) {
         ptx_no_memory(parser);
         return;
     }
-    if (first) {
+    if (!function->unsupported) {
         function->unsupported = instruction;
         function->unsupported_reason = reason;
         parser->module->has_unsupported = true;

@@ -33,6 +33,7 @@ typedef struct ptx_checker {
     ptx_parser *parser;
     ptx_function *function;
     ptx_instruction *instruction;
+    bool refused[PTX_OP_COUNT]; /* opcodes that were reported for this function */
 } ptx_checker;
 
 /* Reports at the instruction; always false. */

@@ -34,6 +34,11 @@ void ptx_parser_diag(ptx_parser *parser, ptx_severity severity, const char *at, 
 {
     enum { LONGEST = 240 };
     char function[LONGEST], opcode[LONGEST], source[LONGEST];
+    if (parser->diags->count >= PTX_DIAG_LIMIT) {
+        /* Only counted: finding the line again and again would take long. */
+        ptx_diags_add(parser->diags, &(ptx_diag){ .severity = severity });
+        return;
+    }
     const char *begin = at, *end = at;
     while (begin > parser->lexer.start && begin[-1] != '\n') begin--;
     while (end < parser->lexer.end && *end != '\n' && *end != '\r') end++;
