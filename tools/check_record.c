@@ -1,0 +1,77 @@
+/* Results of cases over a pipe, from a worker to its parent.  SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <unistd.h>
+
+#include "check.h"
+
+typedef struct record_head {
+    size_t index, summary, details, file; /* lengths */
+    double milliseconds;
+    int status, code;
+    unsigned line, column;
+} record_head;
+
+static bool put(int to, const void *data, size_t size)
+{
+    const char *at = data;
+    while (size) {
+        ssize_t wrote = write(to, at, size);
+        if (wrote < 0 && errno == EINTR) continue;
+        if (wrote <= 0) return false;
+        at += wrote;
+        size -= (size_t)wrote;
+    }
+    return true;
+}
+
+static bool get(int from, void *data, size_t size)
+{
+    char *at = data;
+    while (size) {
+        ssize_t got = read(from, at, size);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return false;
+        at += got;
+        size -= (size_t)got;
+    }
+    return true;
+}
+
+bool record_write(int to, size_t index, const check_result *r)
+{
+    record_head head = { .index = index,
+                         .summary = strlen(r->summary),
+                         .details = strlen(r->details),
+                         .file = strlen(r->file),
+                         .milliseconds = r->milliseconds,
+                         .status = r->status,
+                         .code = r->code,
+                         .line = r->line,
+                         .column = r->column };
+    return put(to, &head, sizeof head) && put(to, r->summary, head.summary) &&
+           put(to, r->details, head.details) && put(to, r->file, head.file);
+}
+
+static const char *get_text(int from, size_t length, bool *good)
+{
+    char *made = mem_alloc(length + 1);
+    *good = *good && get(from, made, length);
+    return made;
+}
+
+bool record_read(int from, size_t *index, check_result *r)
+{
+    record_head head;
+    bool good = get(from, &head, sizeof head);
+    if (!good) return false;
+    *index = head.index;
+    *r = (check_result){ .status = (case_status)head.status,
+                         .code = head.code,
+                         .milliseconds = head.milliseconds,
+                         .line = head.line,
+                         .column = head.column };
+    r->summary = get_text(from, head.summary, &good);
+    r->details = get_text(from, head.details, &good);
+    r->file = get_text(from, head.file, &good);
+    return good;
+}

@@ -1,0 +1,76 @@
+/* The stages of a case.  SPDX-License-Identifier: MIT */
+#include "job.h"
+
+static bool no_such_case(const directives *d, const element_list *command_line, const char *name)
+{
+    const option_use *use = option_find(command_line, OPT_CASE);
+    message *m = fail(CODE_DIRECTIVE_CASE, "there is no case '%s'", name);
+    if (use) message_at(m, place_of_option(use));
+    const char **names = mem_array(d->cases.count + 1, sizeof *names);
+    text all = { 0 };
+    for (size_t i = 0; i < d->cases.count; i++) {
+        names[i] = d->cases.items[i].name;
+        text_format(&all, "%s%s", i ? ", " : "", names[i]);
+    }
+    if (d->any) message_note(m, "the file's cases: %s", text_of(&all));
+    else message_note(m, "the file has no directives");
+    const char *near = nearest_name(name, names, d->cases.count);
+    if (near) message_hint(m, "--case %s", near);
+    return false;
+}
+
+bool job_request(job *j, const source_file *source, const directives *d, const char *case_name,
+                 const element_list *command_line, unsigned command)
+{
+    *j = (job){ .source = source };
+    request_init(&j->request);
+    bool good = true;
+    if (d) {
+        j->definition = directives_case(d, case_name);
+        if (!j->definition) return no_such_case(d, command_line, case_name);
+        if (d->any && !d->implicit) j->request.case_name = j->definition->name;
+        good &= request_add_words(&j->request, &d->args, 0, 1, command);
+        for (size_t i = 0; i < j->definition->steps.count; i++)
+            good &= request_add_words(&j->request, &j->definition->steps.items[i], i, 2, command);
+    }
+    good &= request_add(&j->request, command_line, 3);
+    return request_finish(&j->request) && good;
+}
+
+bool job_compile(job *j, session *s, const element_list *build)
+{
+    element_list all = { 0 };
+    for (size_t i = 0; build && i < build->count; i++)
+        if (build->items[i].kind == ELEMENT_OPTION) *list_add(&all) = build->items[i];
+    for (size_t i = 0; i < j->request.compile.count; i++)
+        *list_add(&all) = j->request.compile.items[i];
+    compile_job c = { .source = j->source, .options = &all, .session = s, .line_info = true };
+    compile_expressions(&c, &j->request);
+    j->image = compile_source(&c);
+    return j->image != NULL;
+}
+
+bool job_bind(job *j, const session *s)
+{
+    j->plan = (plan){
+        .source = j->source, .image = j->image, .device = s ? s->info : NULL, .request = &j->request
+    };
+    return plan_bind(&j->plan);
+}
+
+bool job_load(job *j, session *s, bool strict)
+{
+    bool gpu =
+        s->info->backend == GPUL_BACKEND_CUDA; /* the CPU device watches every access itself */
+    j->run = (execution){ .plan = &j->plan, .session = s, .guard = gpu && !j->request.no_guard };
+    j->run.times_ns = mem_array(j->plan.steps.count + 1, sizeof *j->run.times_ns);
+    return execution_load(&j->run) && plan_geometry(&j->plan, strict);
+}
+
+void job_free(job *j)
+{
+    results_drop(&j->results);
+    if (j->run.plan) execution_free(&j->run);
+    plan_free(&j->plan);
+    gpul_image_free(&j->image);
+}

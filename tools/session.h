@@ -1,0 +1,44 @@
+/* The open device of the command, what the library says while it works, kernel printf, time limits and
+ * interruption.  SPDX-License-Identifier: MIT */
+#ifndef TOOLS_SESSION_H
+#define TOOLS_SESSION_H
+
+#include <gpulaunch/gpulaunch.h>
+#include <stdio.h>
+
+#include "options.h"
+#include "plan.h"
+
+typedef struct session {
+    gpul_device *device;
+    const gpul_device_info *info;
+} session;
+
+/* Opens what -d, $GPULAUNCH_DEVICE or auto say; a message when that fails. */
+bool session_open(session *out, const option_use *device, bool require_gpu);
+void session_close(session *s);
+const char *device_shown(const gpul_device_info *info); /* "0 NVIDIA H200", "cpu CPU device" */
+const char *arch_shown(const gpul_device_info *info);   /* "sm_90" */
+
+/* The library's log: warnings become notes; more with -v.  Drained after each stage. */
+void log_start(int verbose);
+void log_drain(void);
+
+/* The library's last error as messages.  `p` (or NULL) has the source whose lines are shown. */
+message *library_message(const plan *p);
+
+/* Kernel printf between begin and end goes to `to` (NULL: nowhere), whichever device runs. */
+void capture_begin(const session *s);
+void capture_end(const session *s, FILE *to);
+
+/* Ends the process with 124 when `seconds` have passed; 0 turns it off. */
+void limit_time(double seconds, const char *what);
+void interrupts_start(void); /* Ctrl-C: leftovers are removed, exit 130 */
+extern volatile int interrupted;
+void interrupts_hold(bool hold); /* bench: finish the point, then stop */
+
+/* Where words for people go: stdout, or stderr when stdout carries data; NULL: nowhere (-q). */
+extern FILE *summary_stream;
+FILE *printf_stream(void);
+
+#endif
