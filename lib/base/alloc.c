@@ -17,9 +17,15 @@ static bool refused(void)
     return atomic_fetch_sub(&countdown, 1) == 1;
 }
 
-void gpul__alloc_fail_at(long n) { atomic_store(&countdown, n); }
+void gpul__alloc_fail_at(long n)
+{
+    atomic_store(&countdown, n);
+}
 
-long gpul__alloc_live(void) { return atomic_load(&live); }
+long gpul__alloc_live(void)
+{
+    return atomic_load(&live);
+}
 
 static void *counted(void *memory)
 {
@@ -27,7 +33,10 @@ static void *counted(void *memory)
     return memory;
 }
 
-void *gpul__malloc(size_t size) { return refused() ? NULL : counted(malloc(size ? size : 1)); }
+void *gpul__malloc(size_t size)
+{
+    return refused() ? NULL : counted(malloc(size ? size : 1));
+}
 
 void *gpul__calloc(size_t count, size_t size)
 {
@@ -63,7 +72,10 @@ char *gpul__strndup(const char *text, size_t length)
     return copy;
 }
 
-char *gpul__strdup(const char *text) { return gpul__strndup(text, strlen(text)); }
+char *gpul__strdup(const char *text)
+{
+    return gpul__strndup(text, strlen(text));
+}
 
 bool gpul__grow(void *items, size_t *capacity, size_t count, size_t size)
 {

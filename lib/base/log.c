@@ -20,7 +20,10 @@ void gpul_set_log(gpul_log log)
     pthread_mutex_unlock(&lock);
 }
 
-int gpul__log_level(void) { return atomic_load_explicit(&level_on, memory_order_relaxed); }
+int gpul__log_level(void)
+{
+    return atomic_load_explicit(&level_on, memory_order_relaxed);
+}
 
 void gpul__log(gpul_level level, const char *format, ...)
 {

@@ -35,7 +35,10 @@ void gpul__str_addn(gpul__str *str, const char *text, size_t length)
     str->text[str->length] = 0;
 }
 
-void gpul__str_add(gpul__str *str, const char *text) { gpul__str_addn(str, text, strlen(text)); }
+void gpul__str_add(gpul__str *str, const char *text)
+{
+    gpul__str_addn(str, text, strlen(text));
+}
 
 void gpul__str_vprintf(gpul__str *str, const char *format, va_list args)
 {
@@ -63,7 +66,10 @@ void gpul__str_free(gpul__str *str)
     *str = (gpul__str){ 0 };
 }
 
-const char *gpul__str_text(const gpul__str *str) { return str->text ? str->text : ""; }
+const char *gpul__str_text(const gpul__str *str)
+{
+    return str->text ? str->text : "";
+}
 
 char *gpul__str_take(gpul__str *str)
 {

@@ -21,7 +21,7 @@ void gpul__str_printf(gpul__str *str, const char *format, ...)
 void gpul__str_vprintf(gpul__str *str, const char *format, va_list args);
 void gpul__str_free(gpul__str *str);
 const char *gpul__str_text(const gpul__str *str); /* never NULL */
-char *gpul__str_take(gpul__str *str); /* hands the text over; NULL when it had failed */
+char *gpul__str_take(gpul__str *str);             /* hands the text over; NULL when it had failed */
 
 bool gpul__starts(const char *text, const char *prefix);
 bool gpul__ends(const char *text, const char *suffix);
