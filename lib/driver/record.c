@@ -255,13 +255,14 @@ gpul__record_counts gpul__record_live(void)
     for (struct context *x = NULL; (x = gpul__record_next(CONTEXT, x));)
         *(x->primary ? &c.retained : &c.contexts) += x->primary ? x->retained : 1;
     for (struct module *m = NULL; (m = gpul__record_next(MODULE, m));) c.modules += !m->library;
-    struct graph *next;
-    for (struct graph *g = gpul__record_next(GRAPH, NULL); g; g = next) {
-        next = gpul__record_next(GRAPH, g);
-        if (g->owned) continue;
-        gpul__record_graph_free(g);
-        next = gpul__record_next(GRAPH, NULL);
+    for (struct memory *m = NULL; (m = gpul__record_next(MEMORY, m));) {
+        c.allocations += m->kind == DEVICE || m->kind == MANAGED;
+        c.host_allocations += m->kind == HOST;
+        c.registrations += m->kind == REGISTERED;
+        c.reservations += m->kind == RESERVED;
     }
+    for (struct pool *p = NULL; (p = gpul__record_next(POOL, p));) c.pools += p->object.context != NULL;
+    for (struct graph *g = NULL; (g = gpul__record_next(GRAPH, g));) c.graphs += !g->owned;
     return c;
 }
 
