@@ -60,8 +60,8 @@ void gpul__image_take(gpul_image *image);
 /* The form of an image that a device gets. */
 typedef struct gpul__image_form {
     gpul_format format;
-    const void *data; /* PTX ends in NUL */
-    size_t size;      /* PTX: without the NUL */
+    const void *data;   /* PTX ends in NUL */
+    size_t size;        /* PTX: without the NUL */
     const char *choice; /* one sentence; lives in the arena that was given */
 } gpul__image_form;
 
@@ -74,9 +74,9 @@ gpul_status gpul__image_choose(gpul__image_form *out, const gpul_image *image,
 /* How a name that a user writes relates to a kernel or variable of an image. */
 typedef enum gpul__match {
     GPUL__MATCH_NONE = 0,
-    GPUL__MATCH_PLAIN,    /* the last part of its name, or the name without its template arguments */
-    GPUL__MATCH_NAME,     /* its whole name, blanks aside; also with a parameter list */
-    GPUL__MATCH_SYMBOL    /* the symbol itself */
+    GPUL__MATCH_PLAIN, /* the last part of its name, or the name without its template arguments */
+    GPUL__MATCH_NAME,  /* its whole name, blanks aside; also with a parameter list */
+    GPUL__MATCH_SYMBOL /* the symbol itself */
 } gpul__match;
 gpul__match gpul__kernel_match(const gpul_kernel_info *kernel, const char *name);
 gpul__match gpul__global_match(const gpul_global_info *global, const char *name);
