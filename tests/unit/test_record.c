@@ -593,6 +593,34 @@ static void captured_work_is_replayed_with_new_arguments(void **state)
     ok(d->StreamDestroy(stream));
 }
 
+static void everything_alive_is_counted(void **state)
+{
+    (void)state;
+    CUdeviceptr address;
+    CUgraph graph;
+    CUgraphExec exec;
+    void *pinned;
+    CUmemoryPool pool;
+    CUmemPoolProps props = { .allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                             .location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 } };
+    static int here;
+    ok(d->MemAlloc(&address, 16));
+    ok(d->MemAllocManaged(&address, 16, CU_MEM_ATTACH_GLOBAL));
+    ok(d->MemHostAlloc(&pinned, 16, 0));
+    ok(d->MemHostRegister(&here, sizeof here, 0));
+    ok(d->MemPoolCreate(&pool, &props));
+    ok(d->GraphCreate(&graph, 0));
+    ok(d->GraphInstantiate(&exec, graph, 0));
+    load_text(two_kernels);
+    const char *all = "1 contexts, 1 modules, 2 allocations, 1 host allocations, 1 registrations, "
+                      "1 pools, 1 graphs, 1 instantiated graphs";
+    assert_string_equal(gpul__record_leaks(), all);
+    assert_string_equal(gpul__record_leaks(), all); /* counting changes nothing */
+    ok(d->GraphLaunch(exec, NULL));
+    ok(d->GraphDestroy(graph));
+    ok(d->GraphExecDestroy(exec));
+}
+
 static void a_fault_stays(void **state)
 {
     (void)state;
@@ -694,7 +722,8 @@ GPUL_TEST_MAIN("recording provider", case_of(every_needed_entry_is_there),
                case_of(launches_keep_their_exact_bytes), case_of(a_kernel_can_be_played),
                case_of(cooperative_and_cluster_launches_have_limits),
                case_of(streams_and_events_belong_to_their_context),
-               case_of(captured_work_is_replayed_with_new_arguments), case_of(a_fault_stays),
+               case_of(captured_work_is_replayed_with_new_arguments),
+               case_of(everything_alive_is_counted), case_of(a_fault_stays),
                case_of(libraries_give_kernels_and_modules), case_of(reserved_ranges_are_mapped),
                case_of(the_chosen_call_fails),
                case_of(the_provider_allocates_nothing_of_the_librarys));
