@@ -162,8 +162,15 @@ static round_result run_block(block *b)
 
 static void end_block(block *b)
 {
+    uint64_t executed = 0, lanes = 0;
+    for (uint32_t k = 0; k < b->warp_count; k++) {
+        warp *w = &b->warps[k];
+        executed += w->executed;
+        lanes += w->lanes_executed;
+        w->executed = w->lanes_executed = 0;
+    }
+    ptx_launch_add(b->launch, b->worker, executed, lanes);
     b->done = true;
-    for (uint32_t k = 0; k < b->warp_count; k++) ptx_launch_tick(&b->warps[k]);
 }
 
 static round_result run_unit(unit *u)
@@ -304,10 +311,9 @@ static void end_worker(worker *own)
             if (b->done) continue;
             /* Where the launch was stopped from outside, or by its budget. */
             if (atomic_load(&l->report_positions)) ptx_report_block_positions(b);
-            for (uint32_t j = 0; j < b->warp_count; j++) {
-                ptx_launch_tick(&b->warps[j]);
+            for (uint32_t j = 0; j < b->warp_count; j++)
                 ptx_exit_lanes(&b->warps[j], b->warps[j].live);
-            }
+            end_block(b);
         }
     while (own->resident || own->free_units) {
         unit **list = own->resident ? &own->resident : &own->free_units;

@@ -251,8 +251,10 @@ void ptx_report_finish(launch *l);
 
 /* ------------------------------------------------------------------ launch.c, block.c, print.c */
 
-/* Adds what was counted; true when the launch must end. */
-bool ptx_launch_tick(warp *w);               /* also adds to the worker's clock */
+/* Adds to the sums of the launch and to the worker's clock. */
+void ptx_launch_add(launch *l, worker *own, uint64_t executed, uint64_t lanes);
+/* Adds what a warp has counted, from time to time; true when the launch must end. */
+bool ptx_launch_tick(warp *w);
 void ptx_launch_run(launch *l, worker *own); /* one worker, until nothing is left */
 void ptx_print(block *b, const char *text, size_t length);
 void ptx_print_flush(launch *l, unit *u, bool done);

@@ -89,8 +89,16 @@ static void emit_constants(lowering *l)
         l->failed = true;
         return;
     }
-    for (size_t k = 0; k < l->const_count; k++)
-        if (l->consts[k].slot != NO_SLOT) c->consts[c->const_count++] = l->consts[k];
+    /* Those that change with every block come first. */
+    for (int later = 0; later < 2; later++) {
+        for (size_t k = 0; k < l->const_count; k++) {
+            const const_slot *s = &l->consts[k];
+            bool per_block =
+                s->kind == CONST_SPECIAL && ptx_special_per_block((ptx_special)s->bits);
+            if (s->slot != NO_SLOT && per_block == !later) c->consts[c->const_count++] = *s;
+        }
+        if (!later) c->block_const_count = c->const_count;
+    }
 }
 
 bool lower_emit(lowering *l)

@@ -9,20 +9,24 @@ enum { TICK = 1 << 12 }; /* warp instructions between two updates of the launch'
 
 /* ------------------------------------------------------------------ counting */
 
+void ptx_launch_add(launch *l, worker *own, uint64_t executed, uint64_t lanes)
+{
+    own->ticks += executed;
+    uint64_t sum =
+        atomic_fetch_add_explicit(&l->executed, executed, memory_order_relaxed) + executed;
+    atomic_fetch_add_explicit(&l->lanes_executed, lanes, memory_order_relaxed);
+    if (sum > l->budget && !atomic_exchange(&l->report_positions, true))
+        ptx_fault_launch(l, PTX_FAULT_BUDGET);
+    if (atomic_load_explicit(&l->faulted, memory_order_relaxed) && sum > atomic_load(&l->grace_end))
+        atomic_store(&l->stop, true);
+}
+
 bool ptx_launch_tick(warp *w)
 {
     launch *l = w->block->launch;
-    if (w->executed >= TICK || !w->live) {
-        w->block->worker->ticks += w->executed;
-        uint64_t sum = atomic_fetch_add_explicit(&l->executed, w->executed, memory_order_relaxed) +
-                       w->executed;
-        atomic_fetch_add_explicit(&l->lanes_executed, w->lanes_executed, memory_order_relaxed);
+    if (w->executed >= TICK) {
+        ptx_launch_add(l, w->block->worker, w->executed, w->lanes_executed);
         w->executed = w->lanes_executed = 0;
-        if (sum > l->budget && !atomic_exchange(&l->report_positions, true))
-            ptx_fault_launch(l, PTX_FAULT_BUDGET);
-        if (atomic_load_explicit(&l->faulted, memory_order_relaxed) &&
-            sum > atomic_load(&l->grace_end))
-            atomic_store(&l->stop, true);
     }
     if (l->grid->cancel && atomic_load_explicit(l->grid->cancel, memory_order_relaxed) &&
         !atomic_exchange(&l->report_positions, true))

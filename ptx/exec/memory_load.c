@@ -6,11 +6,25 @@
 
 /* ------------------------------------------------------------------ results into slots */
 
-/* Destination k of a load. */
-INLINE u32 destination(const insn *i, int k)
+/* Where the elements of a load go.  Taken once per instruction: a store into a slot could change
+ * warp->regs for all the compiler knows. */
+typedef struct targets {
+    u8 *slot[4];
+} targets;
+
+INLINE targets targets_of(const warp *w, const insn *i, int count)
 {
-    return k == 0 ? i->d : k == 1 ? i->e : k == 2 ? i->b : i->c;
+    targets t = { { w->regs + i->d } };
+    if (count > 1) t.slot[1] = w->regs + i->e;
+    if (count > 2) {
+        t.slot[2] = w->regs + i->b;
+        t.slot[3] = w->regs + i->c;
+    }
+    return t;
 }
+
+#define WORDS(slot)   ((u32 *)__builtin_assume_aligned(slot, 64))
+#define DOUBLES(slot) ((u64 *)__builtin_assume_aligned(slot, 64))
 
 /* One element of host memory, extended as its kind says.  Relaxed, because another thread may write
  * it at the same time. */
@@ -27,51 +41,55 @@ INLINE u64 fetch(element e, const u8 *at)
     }
 }
 
-INLINE void put(warp *w, u32 slot, element e, int lane, u64 value)
+INLINE void put(u8 *slot, element e, int lane, u64 value)
 {
-    if (e == ELEMENT_64) OP_AT(u64, slot)[lane] = value;
-    else OP_AT(u32, slot)[lane] = (u32)value;
+    if (e == ELEMENT_64) DOUBLES(slot)[lane] = value;
+    else WORDS(slot)[lane] = (u32)value;
 }
 
 /* All elements of one lane, taken as a whole so that vectors of up to 16 bytes are not torn. */
-INLINE void load_lane(warp *w, const insn *i, element e, int count, int lane, const u8 *at)
+INLINE void load_lane(targets t, element e, int count, int lane, const u8 *at)
 {
     if (count == 1) {
-        put(w, i->d, e, lane, fetch(e, at));
+        put(t.slot[0], e, lane, fetch(e, at));
         return;
     }
     u8 piece[32];
     unsigned bytes = element_bytes(e);
     memcpy(piece, at, bytes * (unsigned)count);
-    for (int k = 0; k < count; k++)
-        put(w, destination(i, k), e, lane, fetch(e, piece + bytes * (unsigned)k));
+    for (int k = 0; k < count; k++) put(t.slot[k], e, lane, fetch(e, piece + bytes * (unsigned)k));
 }
 
 /* `lanes` lanes from `first` on, from consecutive memory. */
-INLINE void load_run(warp *w, const insn *i, element e, int count, int first, int lanes,
-                     const u8 *at)
+INLINE void load_run(targets t, element e, int count, int first, int lanes, const u8 *at)
 {
     unsigned bytes = element_bytes(e);
-    if (count == 1 && e == ELEMENT_32) {
-        memcpy(OP_AT(u32, i->d) + first, at, 4 * (unsigned)lanes);
-    } else if (count == 1 && e == ELEMENT_64) {
-        memcpy(OP_AT(u64, i->d) + first, at, 8 * (unsigned)lanes);
-    } else {
-        for (int k = 0; k < count; k++) {
-            const u8 *from = at + bytes * (unsigned)k;
-            u32 slot = destination(i, k);
+    for (int k = 0; k < count; k++) {
+        const u8 *from = at + bytes * (unsigned)k;
+        u64 *restrict doubles = DOUBLES(t.slot[k]) + first;
+        u32 *restrict words = WORDS(t.slot[k]) + first;
+        if (count == 1 && e == ELEMENT_32) {
+            memcpy(words, at, 4 * (unsigned)lanes);
+        } else if (count == 1 && e == ELEMENT_64) {
+            memcpy(doubles, at, 8 * (unsigned)lanes);
+        } else {
+            INDEPENDENT
             for (int l = 0; l < lanes; l++) {
                 const u8 *one = from + bytes * (unsigned)(count * l);
+                u16 half;
+                u64 wide;
+                u32 word;
                 if (e == ELEMENT_64) {
-                    memcpy(OP_AT(u64, slot) + first + l, one, 8);
+                    memcpy(&wide, one, 8);
+                    doubles[l] = wide;
                 } else if (e == ELEMENT_32) {
-                    memcpy(OP_AT(u32, slot) + first + l, one, 4);
+                    memcpy(&word, one, 4);
+                    words[l] = word;
                 } else if (e == ELEMENT_U16 || e == ELEMENT_S16) {
-                    u16 v;
-                    memcpy(&v, one, 2);
-                    OP_AT(u32, slot)[first + l] = e == ELEMENT_S16 ? (u32)(s32)(s16)v : v;
+                    memcpy(&half, one, 2);
+                    words[l] = e == ELEMENT_S16 ? (u32)(s32)(s16)half : half;
                 } else {
-                    OP_AT(u32, slot)[first + l] = e == ELEMENT_S8 ? (u32)(s32)(s8)*one : *one;
+                    words[l] = e == ELEMENT_S8 ? (u32)(s32)(s8)*one : *one;
                 }
             }
         }
@@ -79,17 +97,19 @@ INLINE void load_run(warp *w, const insn *i, element e, int count, int first, in
 }
 
 /* The same elements for `lanes` lanes. */
-INLINE void load_same(warp *w, const insn *i, element e, int count, int first, int lanes,
-                      const u8 *at)
+INLINE void load_same(targets t, element e, int count, int first, int lanes, const u8 *at)
 {
     unsigned bytes = element_bytes(e);
+    u8 piece[32];
+    memcpy(piece, at, bytes * (unsigned)count);
     for (int k = 0; k < count; k++) {
-        u64 value = fetch(e, at + bytes * (unsigned)k);
-        u32 slot = destination(i, k);
+        u64 value = count == 1 ? fetch(e, at) : fetch(e, piece + bytes * (unsigned)k);
+        u64 *restrict doubles = DOUBLES(t.slot[k]) + first;
+        u32 *restrict words = WORDS(t.slot[k]) + first;
         if (e == ELEMENT_64)
-            for (int l = 0; l < lanes; l++) OP_AT(u64, slot)[first + l] = value;
+            for (int l = 0; l < lanes; l++) doubles[l] = value;
         else
-            for (int l = 0; l < lanes; l++) OP_AT(u32, slot)[first + l] = (u32)value;
+            for (int l = 0; l < lanes; l++) words[l] = (u32)value;
     }
 }
 
@@ -98,11 +118,12 @@ INLINE void load_same(warp *w, const insn *i, element e, int count, int first, i
 static void each_lane(warp *w, const insn *i, u32 lanes, const u64 *host)
 {
     int count = (int)MEMORY_COUNT(i->size);
+    targets t = targets_of(w, i, count);
 #define EACH(e)                                                                                    \
     case e:                                                                                        \
         for (u32 rest = lanes; rest; rest &= rest - 1) {                                           \
             int l = __builtin_ctz(rest);                                                           \
-            load_lane(w, i, e, count, l, host_pointer(host[l]));                                   \
+            load_lane(t, e, count, l, host_pointer(host[l]));                                      \
         }                                                                                          \
         break
     switch (MEMORY_ELEMENT(i->size)) {
@@ -120,6 +141,7 @@ static void local_lanes(warp *w, const insn *i, u32 lanes, const u64 *addresses)
 {
     element e = MEMORY_ELEMENT(i->size);
     unsigned bytes = element_bytes(e), count = MEMORY_COUNT(i->size), size = bytes * count;
+    targets t = targets_of(w, i, (int)count);
     for (u32 rest = lanes; rest; rest &= rest - 1) {
         int l = __builtin_ctz(rest);
         u64 at = addresses[l];
@@ -131,7 +153,7 @@ static void local_lanes(warp *w, const insn *i, u32 lanes, const u64 *addresses)
             const u32 *row = local_row(w, at) + l;
             u64 value = bytes == 8 ? row[0] | (u64)row[WARP_LANES] << 32
                                    : fetch(e, (const u8 *)row + (at & 3));
-            put(w, destination(i, (int)k), e, l, value);
+            put(t.slot[k], e, l, value);
         }
     }
 }
@@ -183,6 +205,7 @@ INLINE void load_general(warp *w, const insn *i, memory_space space, int bits, e
                          handler *some)
 {
     unsigned size = element_bytes(e) * (unsigned)count;
+    targets t = targets_of(w, i, count);
     if (bits == 32) {
         _Alignas(64) u32 offsets[WARP_LANES];
         const u32 *a = OP_AT(u32, i->a);
@@ -192,7 +215,7 @@ INLINE void load_general(warp *w, const insn *i, memory_space space, int bits, e
         }
         if (LIKELY(w->mask == ALL_LANES) && locate_all32(w, offsets, size)) {
             const u8 *base = w->block->shared;
-            for (int l = 0; l < WARP_LANES; l++) load_lane(w, i, e, count, l, base + offsets[l]);
+            for (int l = 0; l < WARP_LANES; l++) load_lane(t, e, count, l, base + offsets[l]);
             return;
         }
     } else {
@@ -201,7 +224,7 @@ INLINE void load_general(warp *w, const insn *i, memory_space space, int bits, e
         addresses_of(w, i, bits, a);
         if (LIKELY(w->mask == ALL_LANES) && locate_all(w, i, space, a, size, false, &base)) {
             for (int l = 0; l < WARP_LANES; l++)
-                load_lane(w, i, e, count, l, host_pointer(base + a[l]));
+                load_lane(t, e, count, l, host_pointer(base + a[l]));
             return;
         }
     }
@@ -222,6 +245,7 @@ INLINE void load_full(warp *w, const insn *i, memory_space space, int bits, elem
         general(w, i);
         return;
     }
+    targets t = targets_of(w, i, count);
     bool same = found == PATTERN_BROADCAST || found == PATTERN_BROADCAST_HALVES;
     bool whole = found == PATTERN_CONTIGUOUS || found == PATTERN_BROADCAST;
     unsigned lanes = whole ? 32 : 16;
@@ -231,42 +255,41 @@ INLINE void load_full(warp *w, const insn *i, memory_space space, int bits, elem
         return;
     }
     if (whole) {
-        if (same) load_same(w, i, e, count, 0, 32, at);
-        else load_run(w, i, e, count, 0, 32, at);
+        if (same) load_same(t, e, count, 0, 32, at);
+        else load_run(t, e, count, 0, 32, at);
         return;
     }
     more = locate(w, i, space, address_of(w, i, bits, 16), same ? size : 16 * size, size, false);
     if (UNLIKELY(!more)) {
         general(w, i);
     } else if (same) {
-        load_same(w, i, e, count, 0, 16, at);
-        load_same(w, i, e, count, 16, 16, more);
+        load_same(t, e, count, 0, 16, at);
+        load_same(t, e, count, 16, 16, more);
     } else {
-        load_run(w, i, e, count, 0, 16, at);
-        load_run(w, i, e, count, 16, 16, more);
+        load_run(t, e, count, 0, 16, at);
+        load_run(t, e, count, 16, 16, more);
     }
 }
 
 /* Local memory: lanes that use the same offset read whole rows. */
-INLINE void local_rows(warp *w, const insn *i, element e, int count, u64 at)
+INLINE void local_rows(const warp *w, const insn *i, element e, int count, u64 at)
 {
     unsigned bytes = element_bytes(e);
+    targets t = targets_of(w, i, count);
     for (int k = 0; k < count; k++, at += bytes) {
-        const u32 *row = local_row(w, at);
+        const u32 *restrict row = local_row(w, at);
         unsigned shift = 8 * (at & 3);
-        if (e == ELEMENT_64) {
-            u64 *d = OP_AT(u64, destination(i, k));
-            for (int l = 0; l < WARP_LANES; l++) d[l] = row[l] | (u64)row[WARP_LANES + l] << 32;
-        } else {
-            u32 *d = OP_AT(u32, destination(i, k));
-            for (int l = 0; l < WARP_LANES; l++) {
-                u32 v = row[l] >> shift;
-                d[l] = e == ELEMENT_U8    ? (u8)v
-                       : e == ELEMENT_S8  ? (u32)(s32)(s8)v
-                       : e == ELEMENT_U16 ? (u16)v
-                       : e == ELEMENT_S16 ? (u32)(s32)(s16)v
-                                          : v;
-            }
+        u64 *restrict doubles = DOUBLES(t.slot[k]);
+        u32 *restrict words = WORDS(t.slot[k]);
+        for (int l = 0; l < WARP_LANES; l++) {
+            u32 v = row[l] >> shift;
+            if (e == ELEMENT_64) doubles[l] = row[l] | (u64)row[WARP_LANES + l] << 32;
+            else
+                words[l] = e == ELEMENT_U8    ? (u8)v
+                           : e == ELEMENT_S8  ? (u32)(s32)(s8)v
+                           : e == ELEMENT_U16 ? (u16)v
+                           : e == ELEMENT_S16 ? (u32)(s32)(s16)v
+                                              : v;
         }
     }
 }
@@ -293,7 +316,7 @@ INLINE void load_uniform_full(warp *w, const insn *i, memory_space space, elemen
         return;
     }
     const u8 *at = LIKELY(w->mask != 0) ? locate(w, i, space, address, size, size, false) : NULL;
-    if (LIKELY(at != NULL)) load_same(w, i, e, count, 0, 32, at);
+    if (LIKELY(at != NULL)) load_same(targets_of(w, i, count), e, count, 0, 32, at);
     else some(w, i);
 }
 

@@ -5,15 +5,28 @@
 
 #include "ptx/exec/isa.h"
 
-/* Source k of a store. */
-INLINE u32 source(const insn *i, int k)
+/* Where the elements of a store come from. */
+typedef struct sources {
+    const u8 *slot[4];
+} sources;
+
+INLINE sources sources_of(const warp *w, const insn *i, int count)
 {
-    return k == 0 ? i->b : k == 1 ? i->c : k == 2 ? i->f : i->e;
+    sources s = { { w->regs + i->b } };
+    if (count > 1) s.slot[1] = w->regs + i->c;
+    if (count > 2) {
+        s.slot[2] = w->regs + i->f;
+        s.slot[3] = w->regs + i->e;
+    }
+    return s;
 }
 
-INLINE u64 take(const warp *w, u32 slot, element e, int lane)
+#define WORDS(slot)   ((const u32 *)__builtin_assume_aligned(slot, 64))
+#define DOUBLES(slot) ((const u64 *)__builtin_assume_aligned(slot, 64))
+
+INLINE u64 take(const u8 *slot, element e, int lane)
 {
-    return e == ELEMENT_64 ? OP_AT(u64, slot)[lane] : OP_AT(u32, slot)[lane];
+    return e == ELEMENT_64 ? DOUBLES(slot)[lane] : WORDS(slot)[lane];
 }
 
 /* Relaxed, because another thread may read it at the same time. */
@@ -28,33 +41,40 @@ INLINE void drop(element e, u8 *at, u64 value)
 }
 
 /* All elements of one lane, written as a whole so that vectors of up to 16 bytes are not torn. */
-INLINE void store_lane(const warp *w, const insn *i, element e, int count, int lane, u8 *at)
+INLINE void store_lane(sources s, element e, int count, int lane, u8 *at)
 {
     if (count == 1) {
-        drop(e, at, take(w, i->b, e, lane));
+        drop(e, at, take(s.slot[0], e, lane));
         return;
     }
     u8 piece[32];
     unsigned bytes = element_bytes(e);
-    for (int k = 0; k < count; k++)
-        drop(e, piece + bytes * (unsigned)k, take(w, source(i, k), e, lane));
+    for (int k = 0; k < count; k++) drop(e, piece + bytes * (unsigned)k, take(s.slot[k], e, lane));
     memcpy(at, piece, bytes * (unsigned)count);
 }
 
-INLINE void store_run(const warp *w, const insn *i, element e, int count, int first, int lanes,
-                      u8 *at)
+INLINE void store_run(sources s, element e, int count, int first, int lanes, u8 *at)
 {
     unsigned bytes = element_bytes(e);
     if (count == 1 && e == ELEMENT_32) {
-        memcpy(at, OP_AT(u32, i->b) + first, 4 * (unsigned)lanes);
+        memcpy(at, WORDS(s.slot[0]) + first, 4 * (unsigned)lanes);
     } else if (count == 1 && e == ELEMENT_64) {
-        memcpy(at, OP_AT(u64, i->b) + first, 8 * (unsigned)lanes);
+        memcpy(at, DOUBLES(s.slot[0]) + first, 8 * (unsigned)lanes);
     } else {
+        INDEPENDENT
         for (int l = 0; l < lanes; l++)
             for (int k = 0; k < count; k++) {
                 u8 *to = at + bytes * (unsigned)(count * l + k);
-                if (e == ELEMENT_64) memcpy(to, OP_AT(u64, source(i, k)) + first + l, 8);
-                else memcpy(to, OP_AT(u32, source(i, k)) + first + l, bytes);
+                if (e == ELEMENT_64) {
+                    memcpy(to, DOUBLES(s.slot[k]) + first + l, 8);
+                } else if (e == ELEMENT_32) {
+                    memcpy(to, WORDS(s.slot[k]) + first + l, 4);
+                } else if (bytes == 2) {
+                    u16 half = (u16)WORDS(s.slot[k])[first + l];
+                    memcpy(to, &half, 2);
+                } else {
+                    *to = (u8)WORDS(s.slot[k])[first + l];
+                }
             }
     }
 }
@@ -64,11 +84,12 @@ INLINE void store_run(const warp *w, const insn *i, element e, int count, int fi
 static void each_lane(warp *w, const insn *i, u32 lanes, const u64 *host)
 {
     int count = (int)MEMORY_COUNT(i->size);
+    sources s = sources_of(w, i, count);
 #define EACH(e)                                                                                    \
     case e:                                                                                        \
         for (u32 rest = lanes; rest; rest &= rest - 1) {                                           \
             int l = __builtin_ctz(rest);                                                           \
-            store_lane(w, i, e, count, l, host_pointer(host[l]));                                  \
+            store_lane(s, e, count, l, host_pointer(host[l]));                                     \
         }                                                                                          \
         break
     switch (MEMORY_ELEMENT(i->size)) {
@@ -83,6 +104,7 @@ static void local_lanes(warp *w, const insn *i, u32 lanes, const u64 *addresses)
 {
     element e = MEMORY_ELEMENT(i->size);
     unsigned bytes = element_bytes(e), count = MEMORY_COUNT(i->size), size = bytes * count;
+    sources s = sources_of(w, i, (int)count);
     for (u32 rest = lanes; rest; rest &= rest - 1) {
         int l = __builtin_ctz(rest);
         u64 at = addresses[l];
@@ -92,7 +114,7 @@ static void local_lanes(warp *w, const insn *i, u32 lanes, const u64 *addresses)
         }
         for (unsigned k = 0; k < count; k++, at += bytes) {
             u32 *row = local_row(w, at) + l;
-            u64 value = take(w, source(i, (int)k), e, l);
+            u64 value = take(s.slot[k], e, l);
             if (bytes == 8) {
                 row[0] = (u32)value;
                 row[WARP_LANES] = (u32)(value >> 32);
@@ -148,6 +170,7 @@ INLINE void store_general(warp *w, const insn *i, memory_space space, int bits, 
                           int count, handler *some)
 {
     unsigned size = element_bytes(e) * (unsigned)count;
+    sources s = sources_of(w, i, count);
     if (bits == 32) {
         _Alignas(64) u32 offsets[WARP_LANES];
         const u32 *a = OP_AT(u32, i->a);
@@ -157,7 +180,7 @@ INLINE void store_general(warp *w, const insn *i, memory_space space, int bits, 
         }
         if (LIKELY(w->mask == ALL_LANES) && locate_all32(w, offsets, size)) {
             u8 *base = w->block->shared;
-            for (int l = 0; l < WARP_LANES; l++) store_lane(w, i, e, count, l, base + offsets[l]);
+            for (int l = 0; l < WARP_LANES; l++) store_lane(s, e, count, l, base + offsets[l]);
             return;
         }
     } else {
@@ -166,7 +189,7 @@ INLINE void store_general(warp *w, const insn *i, memory_space space, int bits, 
         addresses_of(w, i, bits, a);
         if (LIKELY(w->mask == ALL_LANES) && locate_all(w, i, space, a, size, true, &base)) {
             for (int l = 0; l < WARP_LANES; l++)
-                store_lane(w, i, e, count, l, host_pointer(base + a[l]));
+                store_lane(s, e, count, l, host_pointer(base + a[l]));
             return;
         }
     }
@@ -186,42 +209,44 @@ INLINE void store_full(warp *w, const insn *i, memory_space space, int bits, ele
         general(w, i);
         return;
     }
+    sources s = sources_of(w, i, count);
     unsigned lanes = found == PATTERN_CONTIGUOUS ? 32 : 16;
     u8 *at = locate(w, i, space, address_of(w, i, bits, 0), lanes * size, size, true);
     if (UNLIKELY(!at)) {
         general(w, i);
     } else if (lanes == 32) {
-        store_run(w, i, e, count, 0, 32, at);
+        store_run(s, e, count, 0, 32, at);
     } else {
         u8 *more = locate(w, i, space, address_of(w, i, bits, 16), 16 * size, size, true);
         if (UNLIKELY(!more)) {
             general(w, i);
         } else {
-            store_run(w, i, e, count, 0, 16, at);
-            store_run(w, i, e, count, 16, 16, more);
+            store_run(s, e, count, 0, 16, at);
+            store_run(s, e, count, 16, 16, more);
         }
     }
 }
 
 /* Local memory: lanes that use the same offset write whole rows. */
-INLINE void local_rows(warp *w, const insn *i, element e, int count, u64 at)
+INLINE void local_rows(const warp *w, const insn *i, element e, int count, u64 at)
 {
     unsigned bytes = element_bytes(e);
+    sources s = sources_of(w, i, count);
     for (int k = 0; k < count; k++, at += bytes) {
-        u32 *row = local_row(w, at);
-        if (e == ELEMENT_64) {
-            const u64 *s = OP_AT(u64, source(i, k));
-            for (int l = 0; l < WARP_LANES; l++) {
-                row[l] = (u32)s[l];
-                row[WARP_LANES + l] = (u32)(s[l] >> 32);
+        u32 *restrict row = local_row(w, at);
+        const u64 *restrict doubles = DOUBLES(s.slot[k]);
+        const u32 *restrict words = WORDS(s.slot[k]);
+        unsigned shift = 8 * (at & 3);
+        u32 part = (bytes == 1 ? 0xffu : 0xffffu) << shift;
+        for (int l = 0; l < WARP_LANES; l++) {
+            if (e == ELEMENT_64) {
+                row[l] = (u32)doubles[l];
+                row[WARP_LANES + l] = (u32)(doubles[l] >> 32);
+            } else if (e == ELEMENT_32) {
+                row[l] = words[l];
+            } else {
+                row[l] = (row[l] & ~part) | (words[l] << shift & part);
             }
-        } else if (e == ELEMENT_32) {
-            memcpy(row, OP_AT(u32, source(i, k)), 4 * WARP_LANES);
-        } else {
-            const u32 *s = OP_AT(u32, source(i, k));
-            unsigned shift = 8 * (at & 3);
-            u32 part = (bytes == 1 ? 0xffu : 0xffffu) << shift;
-            for (int l = 0; l < WARP_LANES; l++) row[l] = (row[l] & ~part) | (s[l] << shift & part);
         }
     }
 }
@@ -248,7 +273,8 @@ INLINE void store_uniform_full(warp *w, const insn *i, memory_space space, eleme
         return;
     }
     u8 *at = LIKELY(w->mask != 0) ? locate(w, i, space, address, size, size, true) : NULL;
-    if (LIKELY(at != NULL)) store_lane(w, i, e, count, 31 - __builtin_clz(w->mask), at);
+    if (LIKELY(at != NULL))
+        store_lane(sources_of(w, i, count), e, count, 31 - __builtin_clz(w->mask), at);
     else some(w, i);
 }
 

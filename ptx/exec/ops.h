@@ -85,11 +85,13 @@ handler ISA_NAME(ptx_blend_32), ISA_NAME(ptx_blend_64);
 #define OP_BLEND_s64 ISA_NAME(ptx_blend_64)
 #define OP_BLEND_f64 ISA_NAME(ptx_blend_64)
 
+/* In front of a loop whose rounds do not depend on each other. */
 #if defined(__clang__)
-#define OP_LANES _Pragma("clang loop vectorize(assume_safety)") for (int l = 0; l < WARP_LANES; l++)
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
-#define OP_LANES _Pragma("GCC ivdep") for (int l = 0; l < WARP_LANES; l++)
+#define INDEPENDENT _Pragma("GCC ivdep")
 #endif
+#define OP_LANES INDEPENDENT for (int l = 0; l < WARP_LANES; l++)
 
 /* A slot of the running frame, as an array of 32 values. */
 #define OP_AT(T, offset) ((OP_SLOT_##T *)__builtin_assume_aligned(w->regs + (offset), 64))

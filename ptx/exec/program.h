@@ -91,6 +91,7 @@ typedef struct code {
     const ptx_instruction **origin; /* of each instruction; NULL entries at the end */
     const_slot *consts;
     uint32_t const_count;
+    uint32_t block_const_count; /* the first so many change from block to block */
     call_info *calls;
     barrier_info *barriers;
     target_table *tables;

@@ -134,7 +134,8 @@ void ptx_exit_lanes(warp *w, uint32_t lanes)
     lanes &= w->live;
     w->live &= ~lanes;
     w->mask &= ~lanes;
-    for (int l = 0; l < WARP_LANES; l++)
+    /* What runs on behind a fault must skip them. */
+    for (int l = 0; w->mask && l < WARP_LANES; l++)
         if (lanes >> l & 1) w->lane_mask[l] = 0;
     w->block->live_threads -= (uint32_t)__builtin_popcount(lanes);
     /* A frame that somebody stands in is kept: the running one is freed when its split ends. */

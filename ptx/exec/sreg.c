@@ -125,22 +125,44 @@ static uint64_t shared_offset(const warp *w, const const_slot *s)
     return s->bits;
 }
 
+static bool differs_by_lane(const const_slot *s)
+{
+    if (s->kind != CONST_SPECIAL) return false;
+    ptx_special which = (ptx_special)s->bits;
+    return (which >= PTX_SPECIAL_TID_X && which <= PTX_SPECIAL_TID_Z) ||
+           which == PTX_SPECIAL_LANEID ||
+           (which >= PTX_SPECIAL_LANEMASK_EQ && which <= PTX_SPECIAL_LANEMASK_GT);
+}
+
+static void fill_same(void *at, operand_kind width, uint64_t value)
+{
+    uint64_t *doubles = at;
+    uint32_t *words = at;
+    if (width == OPERAND_64)
+        for (unsigned l = 0; l < WARP_LANES; l++) doubles[l] = value;
+    else if (width == OPERAND_32)
+        for (unsigned l = 0; l < WARP_LANES; l++) words[l] = (uint32_t)value;
+    else *words = value & 1 ? ALL_LANES : 0;
+}
+
 static void fill(const const_slot *s, uint8_t *regs, const warp *w, const frame *f)
 {
     void *at = regs + s->slot;
-    uint64_t value = s->kind == CONST_BITS     ? s->bits
-                     : s->kind == CONST_PARAM  ? parameter(w, s)
-                     : s->kind == CONST_SHARED ? shared_offset(w, s)
-                                               : f->local_base + s->bits;
-    if (s->add_window) value += s->kind == CONST_SHARED ? WINDOW_SHARED : WINDOW_LOCAL;
-    uint32_t predicate = 0;
-    for (unsigned l = 0; l < WARP_LANES; l++) {
-        if (s->kind == CONST_SPECIAL) value = ptx_special_value(w, l, (ptx_special)s->bits);
-        if (s->width == OPERAND_64) ((uint64_t *)at)[l] = value;
-        else if (s->width == OPERAND_32) ((uint32_t *)at)[l] = (uint32_t)value;
-        else predicate |= (uint32_t)(value & 1) << l;
+    if (differs_by_lane(s)) {
+        for (unsigned l = 0; l < WARP_LANES; l++) {
+            uint64_t value = ptx_special_value(w, l, (ptx_special)s->bits);
+            if (s->width == OPERAND_64) ((uint64_t *)at)[l] = value;
+            else ((uint32_t *)at)[l] = (uint32_t)value;
+        }
+        return;
     }
-    if (s->width == OPERAND_PREDICATE) *(uint32_t *)at = predicate;
+    uint64_t value = s->kind == CONST_BITS      ? s->bits
+                     : s->kind == CONST_PARAM   ? parameter(w, s)
+                     : s->kind == CONST_SHARED  ? shared_offset(w, s)
+                     : s->kind == CONST_SPECIAL ? ptx_special_value(w, 0, (ptx_special)s->bits)
+                                                : f->local_base + s->bits;
+    if (s->add_window) value += s->kind == CONST_SHARED ? WINDOW_SHARED : WINDOW_LOCAL;
+    fill_same(at, s->width, value);
 }
 
 void ptx_fill_slots(const code *c, uint8_t *regs, const warp *w, const frame *f)
@@ -150,9 +172,5 @@ void ptx_fill_slots(const code *c, uint8_t *regs, const warp *w, const frame *f)
 
 void ptx_fill_block_slots(const code *c, uint8_t *regs, const warp *w)
 {
-    for (uint32_t k = 0; k < c->const_count; k++) {
-        const const_slot *s = &c->consts[k];
-        if (s->kind == CONST_SPECIAL && ptx_special_per_block((ptx_special)s->bits))
-            fill(s, regs, w, w->root);
-    }
+    for (uint32_t k = 0; k < c->block_const_count; k++) fill(&c->consts[k], regs, w, w->root);
 }
