@@ -65,7 +65,7 @@ static void assertion(warp *w, const insn *i, const call_info *info)
             text.length = 0;
             gpul__str_printf(&text, "%s:%u: %s: assertion `%s` failed", gpul__str_text(&parts[1]),
                              line, gpul__str_text(&parts[2]), gpul__str_text(&parts[0]));
-            ptx_fault_assert(w, i, 1u << l, gpul__str_text(&text));
+            ptx_fault_assert(w, i, l, gpul__str_text(&text));
         }
         for (int k = 0; k < 3; k++) gpul__str_free(&parts[k]);
     }
