@@ -67,8 +67,7 @@ static void planes(void **state)
     for (size_t row = 0; row < 8; row++)
         for (size_t x = 0; x < 10; x++) {
             bool inside = row >= 1 && row < 5 && x >= 1 && x < 7;
-            unsigned char wanted =
-                inside ? (unsigned char)((row - 1 + 3) * 10 + x - 1 + 2) : 0xee;
+            unsigned char wanted = inside ? (unsigned char)((row - 1 + 3) * 10 + x - 1 + 2) : 0xee;
             assert_int_equal(out[row * 10 + x], wanted);
         }
     ok(cu->Memcpy2DAsync(&down, NULL));

@@ -191,7 +191,8 @@ static void pointer_attributes(void **state)
     fails(INVALID_VALUE, cu->PointerGetAttribute(&yes, (CUpointer_attribute)0, device));
 
     /* The plural form answers zeros for memory that nobody knows. */
-    CUpointer_attribute wanted[] = { CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_MAPPED };
+    CUpointer_attribute wanted[] = { CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                     CU_POINTER_ATTRIBUTE_MAPPED };
     unsigned mapped = 5;
     ok(cu->PointerGetAttributes(2, wanted, (void *[]){ &yes, &mapped }, (uintptr_t)&outside));
     assert_int_equal(yes, 0);
@@ -267,6 +268,6 @@ static void pools(void **state)
 }
 
 GPUL_TEST_MAIN("CPU device: memory", in_context(alloc_and_free), in_context(out_of_memory),
-               in_context(pitch_and_ranges), in_context(host_memory),
-               in_context(registered_memory), in_context(managed_memory),
-               in_context(pointer_attributes), in_context(stream_ordered), in_context(pools));
+               in_context(pitch_and_ranges), in_context(host_memory), in_context(registered_memory),
+               in_context(managed_memory), in_context(pointer_attributes),
+               in_context(stream_ordered), in_context(pools));

@@ -12,7 +12,10 @@ struct gate {
     atomic_int passed;
 };
 
-static void pause_a_little(void) { nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL); }
+static void pause_a_little(void)
+{
+    nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
+}
 
 static void pass(void *user)
 {
@@ -23,7 +26,10 @@ static void pass(void *user)
 
 static atomic_int trace_length;
 static int trace[64];
-static void note(void *user) { trace[atomic_fetch_add(&trace_length, 1)] = (int)(intptr_t)user; }
+static void note(void *user)
+{
+    trace[atomic_fetch_add(&trace_length, 1)] = (int)(intptr_t)user;
+}
 
 #define NOTE(stream, number) ok(cu->LaunchHostFunc(stream, note, (void *)(intptr_t)(number)))
 
