@@ -12,7 +12,7 @@
  *   h       a cache policy, there with .L2::cache_hint
  *   i       a whole number                  l  a label          t  a table of labels
  *   L       what a load fills               W  what a store takes
- *   T is 0, 1, 2 (that type word), w (.b32), l (.b64) or x (twice the width of the first type); a ?
+ *   T is 0, 1, 2 (that type word), w (.b32), u (.u32), l (.b64) or x (twice the width of the first type); a ?
  *   behind it makes the operand optional.  `*` alone: the instruction has its own check; `~` alone:
  *   operands are not looked at, because the instruction is refused anyway.
  * SPDX-License-Identifier: MIT */
@@ -299,6 +299,11 @@ static bool check_relations(ptx_checker *checker)
     case PTX_OP_BARRIER: return check_barrier(checker);
     case PTX_OP_SHFL:
     case PTX_OP_VOTE: return check_sync(checker);
+    case PTX_OP_PREFETCH:
+    case PTX_OP_APPLYPRIORITY:
+        return checker->instruction->modifiers.mode || checker->instruction->modifiers.eviction ||
+               ptx_check_fail(checker, "Cache level modifier required for instruction '%s'",
+                              ptx_opcode_name((ptx_opcode)checker->instruction->opcode));
     default: return true;
     }
 }

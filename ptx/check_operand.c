@@ -121,7 +121,7 @@ bool ptx_check_source(ptx_checker *checker, uint32_t number, ptx_operand *operan
     bool fine = false;
     if (operand->negated && type != PTX_PRED)
         return ptx_check_fail(checker, "Only a predicate can be negated with `!`");
-    if (operand->kind == PTX_OPERAND_REGISTER)
+    if (operand->kind == PTX_OPERAND_REGISTER && !operand->width)
         fine = register_fits(&checker->function->registers[operand->index], type, wider);
     else if (operand->kind == PTX_OPERAND_INTEGER || operand->kind == PTX_OPERAND_FLOAT)
         fine = fix_immediate(operand, type);
@@ -135,7 +135,7 @@ static bool check_destination(ptx_checker *checker, uint32_t number, const ptx_o
 {
     char text[80];
     if (operand->kind == PTX_OPERAND_SINK) return true;
-    if (operand->kind == PTX_OPERAND_REGISTER && !operand->negated &&
+    if (operand->kind == PTX_OPERAND_REGISTER && !operand->negated && !operand->width &&
         register_fits(&checker->function->registers[operand->index], type, wider))
         return true;
     return mismatch(checker, number, operand, wanted_register(type, wider, text, sizeof text));
@@ -169,7 +169,8 @@ static bool check_base(ptx_checker *checker, const ptx_variable *variable)
     const ptx_instruction *instruction = checker->instruction;
     ptx_space wanted = plain_space((ptx_space)instruction->modifiers.space);
     ptx_space own = plain_space((ptx_space)variable->space);
-    bool agrees = wanted == own || (wanted == PTX_SPACE_GENERIC && own != PTX_SPACE_PARAM);
+    bool apart = own == PTX_SPACE_PARAM || own == PTX_SPACE_CONST;
+    bool agrees = wanted == own || (wanted == PTX_SPACE_GENERIC && !apart);
     if (!agrees)
         return ptx_check_fail(checker,
                               "State space mismatch between instruction and address in instruction "
@@ -333,6 +334,7 @@ static ptx_type type_of_spec(const ptx_checker *checker, char letter)
     case '1':
     case '2': return (ptx_type)m->types[letter - '0'];
     case 'l': return PTX_B64;
+    case 'u': return PTX_U32;
     case 'x': return twice((ptx_type)m->types[0]);
     default: return PTX_B32;
     }

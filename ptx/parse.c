@@ -315,7 +315,6 @@ static bool parse_item(ptx_parser *parser)
     case PTX_DIRECTIVE_ALIAS: return parse_alias(parser);
     default: break;
     }
-    if (ptx_accept(parser, ';')) return true;
     ptx_linkage linkage = parse_linkage(parser);
     switch (ptx_directive_here(parser)) {
     case PTX_DIRECTIVE_ENTRY:

@@ -317,7 +317,6 @@ static bool parse_statement(ptx_parser *parser)
                                      token.line);
     }
     if (token.kind == PTX_TOKEN_DOTTED) return parse_body_directive(parser);
-    if (ptx_accept(parser, ';')) return true;
     if (ptx_accept(parser, '{')) return open_scope(parser);
     if (!ptx_accept(parser, '@')) return ptx_syntax(parser, "expected an instruction");
     bool negated = ptx_accept(parser, '!');

@@ -65,6 +65,19 @@ static int component_here(const ptx_parser *parser)
     return at ? (int)(at - "xyzwrgba") % 4 : -1;
 }
 
+/* .b0 to .b3, .h0 and .h1 */
+static ptx_selector selector_here(const ptx_parser *parser)
+{
+    const ptx_token *token = &parser->token;
+    if (token->kind != PTX_TOKEN_DOTTED || token->length != 3) return PTX_SELECTOR_NONE;
+    char unit = token->text[1], number = token->text[2];
+    if (unit == 'b' && number >= '0' && number <= '3')
+        return (ptx_selector)(PTX_SELECTOR_B0 + (number - '0'));
+    if (unit == 'h' && number >= '0' && number <= '1')
+        return (ptx_selector)(PTX_SELECTOR_H0 + (number - '0'));
+    return PTX_SELECTOR_NONE;
+}
+
 static ptx_operand *new_items(ptx_parser *parser, ptx_operand *operand, ptx_operand_kind kind,
                               uint32_t count)
 {
@@ -80,7 +93,11 @@ static bool register_operand(ptx_parser *parser, ptx_name *name, ptx_binding *bi
     if (!bound_register(parser, name, binding, &index)) return false;
     const ptx_register_group *group = &parser->groups.items[parser->registers.items[index].group];
     *operand = (ptx_operand){ .kind = PTX_OPERAND_REGISTER, .index = index };
-    if (!group->vector) return true;
+    if (!group->vector) {
+        operand->width = (uint8_t)selector_here(parser);
+        if (operand->width) ptx_next(parser);
+        return true;
+    }
     int component = component_here(parser);
     if (component >= 0) {
         if (component >= group->vector)
@@ -225,6 +242,9 @@ static bool to_address(ptx_parser *parser, ptx_operand *operand, const ptx_token
 {
     switch (operand->kind) {
     case PTX_OPERAND_REGISTER:
+        if (operand->width)
+            return ptx_report(parser, token->text, token->line, token->length,
+                              "a part of a register cannot be an address");
         operand->base = PTX_BASE_REGISTER;
         operand->kind = PTX_OPERAND_ADDRESS;
         return parse_offset(parser, &operand->value.offset);

@@ -73,9 +73,31 @@ static bool parse_pointer(ptx_parser *parser, ptx_variable *variable)
     return true;
 }
 
+/* Packed and small formats are types of instructions only. */
+static bool can_be_declared(const ptx_variable *variable)
+{
+    switch ((ptx_type)variable->type) {
+    case PTX_F16:
+    case PTX_F16X2:
+    case PTX_F32:
+    case PTX_F64:
+    case PTX_B128: return true;
+    case PTX_PRED: return variable->space == PTX_SPACE_REG;
+    case PTX_U16X2:
+    case PTX_S16X2:
+    case PTX_B1:
+    case PTX_U2:
+    case PTX_U4:
+    case PTX_S2:
+    case PTX_S4: return false;
+    default: return ptx_type_class_of((ptx_type)variable->type) != PTX_CLASS_FLOAT;
+    }
+}
+
 /* What stands between the space and the name: alignment, vector, type, attributes, in any order. */
 static bool parse_kind(ptx_parser *parser, ptx_variable *variable)
 {
+    const ptx_token token = parser->token;
     for (;;) {
         const ptx_word *word = word_here(parser);
         if (!word) break;
@@ -96,7 +118,12 @@ static bool parse_kind(ptx_parser *parser, ptx_variable *variable)
             break;
         }
     }
-    return variable->type || ptx_syntax(parser, "expected a type");
+    if (!variable->type) return ptx_syntax(parser, "expected a type");
+    if (!can_be_declared(variable))
+        ptx_report(
+            parser, token.text, token.line, token.length, "A .%s variable cannot have the type .%s",
+            ptx_space_name((ptx_space)variable->space), ptx_type_name((ptx_type)variable->type));
+    return true;
 }
 
 static bool parse_dimensions(ptx_parser *parser, ptx_variable *variable, uint64_t *elements)
@@ -172,10 +199,12 @@ static ptx_variable *declared_before(const ptx_name *name, const ptx_variable *v
     ptx_binding *binding = name->binding;
     if (!binding || binding->depth || binding->kind != PTX_BOUND_VARIABLE) return NULL;
     ptx_variable *old = binding->variable;
-    bool compatible = old->space == variable->space && (old->linkage == PTX_LINKAGE_EXTERN ||
-                                                        variable->linkage == PTX_LINKAGE_EXTERN ||
-                                                        variable->linkage == PTX_LINKAGE_COMMON);
-    return compatible ? old : NULL;
+    bool same_type = old->type == variable->type && old->vector == variable->vector &&
+                     (old->size == variable->size || old->unsized || variable->unsized);
+    bool may_repeat = old->linkage == PTX_LINKAGE_EXTERN ||
+                      variable->linkage == PTX_LINKAGE_EXTERN ||
+                      variable->linkage == PTX_LINKAGE_COMMON;
+    return old->space == variable->space && same_type && may_repeat ? old : NULL;
 }
 
 static bool define(ptx_parser *parser, ptx_variable *old, const ptx_variable *made)
@@ -265,6 +294,9 @@ static bool parse_variables(ptx_parser *parser, ptx_linkage linkage, bool global
                 return false;
             }
         }
+        if (variable->unsized && linkage != PTX_LINKAGE_EXTERN)
+            ptx_report(parser, token.text, token.line, token.length,
+                       "Non-external variable '%s' has incomplete type", variable->name);
     } while (ptx_accept(parser, ','));
     return ptx_expect(parser, ';', "after the declaration");
 }
@@ -300,7 +332,8 @@ bool ptx_parse_parameters(ptx_parser *parser, ptx_variable **params, uint32_t *c
         if (!parse_kind(parser, &made) || !parse_declarator(parser, &made, &name)) return false;
         made.index = (uint32_t)parser->variable_stack.count;
         if (made.size > LARGEST_PARAMETER || made.unsized)
-            return ptx_syntax(parser, "a parameter has a fixed size of at most %d bytes before this",
+            return ptx_syntax(parser,
+                              "a parameter has a fixed size of at most %d bytes before this",
                               LARGEST_PARAMETER);
         if (!of_prototype && !strcmp(made.name, "_"))
             return ptx_syntax(parser, "a parameter needs a name before this");

@@ -67,7 +67,11 @@ void ptx_print_operand(const ptx_function *function, const ptx_operand *operand,
     if (operand->negated) gpul__str_add(out, "!");
     switch ((ptx_operand_kind)operand->kind) {
     case PTX_OPERAND_NONE: break;
-    case PTX_OPERAND_REGISTER: print_register(function, operand->index, out); break;
+    case PTX_OPERAND_REGISTER:
+        print_register(function, operand->index, out);
+        if (operand->width)
+            gpul__str_printf(out, ".%.2s", &"b0b1b2b3h0h1"[2 * (operand->width - 1)]);
+        break;
     case PTX_OPERAND_INTEGER: print_integer(operand->value.bits, out); break;
     case PTX_OPERAND_FLOAT:
         if (operand->width == 32) gpul__str_printf(out, "0f%08X", (unsigned)operand->value.bits);

@@ -164,10 +164,21 @@ typedef enum ptx_base {
     PTX_BASE_VARIABLE, /* variable: also a parameter */
 } ptx_base;
 
+/* %r1.b2 and %r1.h1 of video instructions: a part of the register. */
+typedef enum ptx_selector {
+    PTX_SELECTOR_NONE,
+    PTX_SELECTOR_B0,
+    PTX_SELECTOR_B1,
+    PTX_SELECTOR_B2,
+    PTX_SELECTOR_B3,
+    PTX_SELECTOR_H0,
+    PTX_SELECTOR_H1,
+} ptx_selector;
+
 struct ptx_operand {
     uint8_t kind;  /* ptx_operand_kind */
     uint8_t base;  /* ptx_base of an ADDRESS */
-    uint8_t width; /* of a FLOAT: the bits of its format */
+    uint8_t width; /* of a FLOAT: the bits of its format; of a REGISTER: a ptx_selector */
     bool negated;  /* !%p */
     uint32_t index;
     union {

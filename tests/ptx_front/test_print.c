@@ -45,6 +45,32 @@ static void test_samples_print_back(void **state)
     assert_int_equal(gpul__alloc_live(), 0);
 }
 
+/* Instructions that do not run keep their words and operands too. */
+static void test_refused_print_back(void **state)
+{
+    (void)state;
+    static const char text[] =
+        ".version 8.6\n.target sm_90a\n.address_size 64\n.entry k() {\n"
+        ".reg .b32 %r<9>; .reg .b64 %d<3>; .reg .f32 %f<5>; .reg .pred %p<2>;\n"
+        "vadd.s32.u32.s32.sat %r1, %r2.b3, %r3.h1;\n"
+        "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, {%f1, %f2}];\n"
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1], 16, [%r2];\n"
+        "@%p1 st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r1], -1, [%r3];\n"
+        "createpolicy.fractional.L2::evict_last.b64 %d1, 1.0;\n}\n";
+    ptx_module *first = parsed(text, sizeof text - 1);
+    gpul__str printed = { 0 };
+    ptx_print_module(first, &printed);
+    assert_non_null(strstr(printed.text, "vadd.s32.u32.s32.sat %r1, %r2.b3, %r3.h1;"));
+    assert_non_null(strstr(printed.text, "[%d1, {%f1, %f2}]"));
+    ptx_module *second = parsed(printed.text, printed.length);
+    const char *difference = tree_difference(first, second);
+    if (difference) fail_msg("%s differs", difference);
+    for (int i = 0; i < 5; i++) assert_true(first->functions[0]->instructions[i].refused);
+    ptx_module_free(first);
+    ptx_module_free(second);
+    gpul__str_free(&printed);
+}
+
 /* The comparison itself must see a difference, or the test above says nothing. */
 static void test_comparison_sees_changes(void **state)
 {
@@ -116,5 +142,6 @@ static void test_words_in_any_order(void **state)
 }
 
 GPUL_TEST_MAIN("ptx: printing", cmocka_unit_test(test_samples_print_back),
+               cmocka_unit_test(test_refused_print_back),
                cmocka_unit_test(test_comparison_sees_changes),
                cmocka_unit_test(test_words_in_any_order));
