@@ -18,6 +18,7 @@ static void finish(gpul__compile *c)
     gpul__host_free(&c->host);
     gpul__scan_free(&c->scan);
     gpul__tokens_free(&c->tokens);
+    gpul__files_free(&c->files);
     gpul__source_free(&c->source);
     gpul__arena_free(&c->arena);
 }
@@ -30,8 +31,9 @@ static void find_device(gpul__compile *c)
         return;
     }
     bool native = c->requested_arch && strcmp(c->requested_arch, "native") == 0;
-    if ((!c->requested_arch || native) && gpul_device_query(&c->queried, NULL) == GPUL_OK)
-        c->device = &c->queried;
+    if (c->requested_arch && !native) return;
+    if (gpul_device_query(&c->queried, NULL) == GPUL_OK) c->device = &c->queried;
+    else c->why_no_device = gpul__arena_printf(&c->arena, "%s", gpul_last_error()->message);
 }
 
 static gpul_status choose_compiler(gpul__compile *c)
@@ -43,18 +45,25 @@ static gpul_status choose_compiler(gpul__compile *c)
     if (c->requested_arch && gpul__arch_parse(&arch, c->requested_arch)) want.arch = arch.number;
     else if (c->device) want.arch = c->device->compute_major * 10 + c->device->compute_minor;
     gpul_status status = gpul__nvrtc_choose(&c->nvrtc, &want);
-    return status ? status
-                  : gpul__arch_choose(&c->arch, &c->choice, c->nvrtc, c->device, c->requested_arch);
+    if (status) return status;
+    status = gpul__arch_choose(&c->arch, &c->choice, c->nvrtc, c->device, c->requested_arch);
+    if (status && c->why_no_device) gpul__note("no device: %s", c->why_no_device);
+    return status;
 }
 
 static bool read_source(gpul__compile *c)
 {
-    gpul__macros macros = { .defines = c->opts->defines,
-                            .undefines = c->opts->undefines,
-                            .nvrtc_major = c->nvrtc->major };
-    return gpul__tokenize(&c->tokens, c->source.text, c->source.length, &macros) &&
-           gpul__scan_source(&c->scan, &c->tokens) &&
-           gpul__host_find(&c->host, &c->arena, &c->scan, c->opts->headers, c->default_device);
+    gpul__files_input input = { .arena = &c->arena,
+                                .source = &c->source,
+                                .folder = c->folder,
+                                .include_dirs = c->opts->include_dirs,
+                                .includes = c->opts->includes,
+                                .headers = c->opts->headers,
+                                .macros = { .defines = c->opts->defines,
+                                            .undefines = c->opts->undefines } };
+    return gpul__files_read(&c->files, &c->tokens, &c->scan, &input) &&
+           gpul__host_find(&c->host, &c->arena, &c->source, &c->scan, c->opts->headers,
+                           c->default_device);
 }
 
 static bool set_aside(gpul__compile *c)
@@ -95,8 +104,8 @@ static bool ask_symbols(gpul__compile *c, const gpul__run *run, gpul__probe *out
         bool known = false;
         for (size_t i = 0; i < c->scan.count && !known; i++) {
             const gpul__decl *decl = &c->scan.decls[i];
-            known = decl->is_global && decl->name != GPUL__NO_TOKEN && decl->has_body &&
-                    c->tokens.items[decl->name].length == length &&
+            known = decl->is_global && !decl->file && decl->name != GPUL__NO_TOKEN &&
+                    decl->has_body && c->tokens.items[decl->name].length == length &&
                     memcmp(c->tokens.text + c->tokens.items[decl->name].offset, at, length) == 0;
         }
         if (known) continue;

@@ -12,6 +12,7 @@
 #include "core/compile_probe.h"
 #include "core/compile_run.h"
 #include "core/image.h"
+#include "core/source_files.h"
 #include "core/source_host.h"
 #include "nvrtc/headers.h"
 
@@ -23,12 +24,14 @@ typedef struct gpul__compile {
     gpul__arena arena;             /* of everything that need not outlive the call */
     const char *folder;            /* of the file, "" for text */
     gpul__source source;
+    gpul__files files; /* the source and the user's headers */
     gpul__tokens tokens;
     gpul__scan scan;
     gpul__host_code host; /* what was, or could be, set aside */
 
     const gpul_device_info *device; /* NULL: none */
     gpul_device_info queried;       /* of the default device, when none was given */
+    const char *why_no_device;      /* what looking for one gave; NULL: not looked for */
     const gpul__nvrtc *nvrtc;
     gpul__arch arch;
     gpul__str choice;

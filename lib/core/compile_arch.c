@@ -90,7 +90,7 @@ gpul_status gpul__fail_arch(const gpul__nvrtc *nvrtc, const char *text)
         return gpul__hint("leave the architecture out, or use an older NVRTC "
                           "(GPULAUNCH_NVRTC=/path/libnvrtc.so.%d)",
                           number < 50 ? 11 : 12);
-    if (!spelled && knows(nvrtc, number)) return gpul__hint("write sm_%d", number);
+    if (knows(nvrtc, number)) return gpul__hint("write sm_%d", number);
     return gpul__hint("write sm_%d, or leave the architecture out for the device's own", last);
 }
 

@@ -58,7 +58,7 @@ static bool in_one_declaration(const gpul__compile *c, const gpul__log_entry *a,
     if (strcmp(a->file, c->source.name) != 0) return false;
     for (size_t i = 0; i < c->scan.count; i++) {
         const gpul__decl *decl = &c->scan.decls[i];
-        if (decl->kind != GPUL__DECLARED_FUNCTION) continue;
+        if (decl->kind != GPUL__DECLARED_FUNCTION || decl->file) continue;
         uint32_t first = gpul__source_line(&c->source, c->tokens.items[decl->first].offset);
         uint32_t last = gpul__source_line(&c->source, c->tokens.items[decl->end - 1].offset);
         if (a->line >= first && a->line <= last && b->line >= first && b->line <= last) return true;
@@ -123,6 +123,7 @@ static const char *line_of_source(gpul__compile *c, const gpul__log_entry *e)
 
 static void add_detail(gpul__compile *c, const gpul__log_entry *e, const char *text, int code)
 {
+    if (!text) return;
     gpul__detail(&(gpul_detail){ .severity = e->severity,
                                  .code = code,
                                  .file = e->file,
@@ -131,6 +132,22 @@ static void add_detail(gpul__compile *c, const gpul__log_entry *e, const char *t
                                  .end_column = e->end_column,
                                  .text = text,
                                  .source = line_of_source(c, e) });
+}
+
+/* A detail at the name of a declaration. */
+static void add_decl(gpul__compile *c, const gpul__decl *decl, gpul_severity severity,
+                     const char *text)
+{
+    gpul__place place = gpul__place_of(&c->files, &c->tokens, decl->name, decl->name + 1);
+    const char *line = gpul__arena_strndup(&c->arena, place.text, place.length);
+    if (text)
+        gpul__detail(&(gpul_detail){ .severity = severity,
+                                     .file = place.file,
+                                     .line = place.line,
+                                     .column = place.column,
+                                     .end_column = place.end_column,
+                                     .text = text,
+                                     .source = line });
 }
 
 /* All causes with what follows from each. */
@@ -161,14 +178,21 @@ static void add_causes(gpul__compile *c, const struct causes *causes, const char
 
 /* ---- One kind of trouble each ---- */
 
-static gpul_status explain_header(gpul__compile *c, const gpul__run *run,
-                                  const struct causes *causes)
+static gpul_status explain_header(gpul__compile *c, const gpul__run *run, struct causes *causes)
 {
     const gpul__log_entry *e = causes->items[0].lead;
     const char *open = strchr(e->text, '"'), *close = open ? strchr(open + 1, '"') : NULL;
     const char *name =
         close ? gpul__arena_strndup(&c->arena, open + 1, (size_t)(close - open - 1)) : "?";
     if (!name) return gpul__no_memory();
+    /* The compiler's caret stands behind the line; the name is what it means. */
+    gpul__log_entry placed = *e;
+    const char *line = line_of_source(c, e), *at = line ? strstr(line, name) : NULL;
+    if (at) {
+        placed.column = gpul__characters(line, (size_t)(at - line)) + 1;
+        placed.end_column = placed.column + gpul__characters(name, strlen(name));
+        causes->items[0].lead = e = &placed;
+    }
     size_t length = strlen(name);
     const gpul__carried_header *carried = gpul__carried_find(name);
     if (gpul__is_host_header(name, length)) {
@@ -254,19 +278,9 @@ static gpul_status explain_expression(gpul__compile *c, const gpul__run *run,
             continue;
         const gpul__token *token = &c->tokens.items[decl->name];
         const char *name = c->tokens.text + token->offset;
-        uint32_t line = gpul__source_line(&c->source, token->offset),
-                 column = gpul__source_column(&c->source, token->offset);
-        size_t width;
-        const char *text = gpul__source_line_text(&c->source, line, &width);
-        gpul__detail(&(gpul_detail){
-            .severity = GPUL_NOTE,
-            .file = c->source.name,
-            .line = line,
-            .column = column,
-            .end_column = column + gpul__characters(name, token->length),
-            .text = gpul__arena_printf(&c->arena, "%s%.*s%s", decl->scope, (int)token->length, name,
-                                       decl->is_template ? ", a template: name its arguments" : ""),
-            .source = text ? gpul__arena_strndup(&c->arena, text, width) : NULL });
+        add_decl(c, decl, GPUL_NOTE,
+                 gpul__arena_printf(&c->arena, "%s%.*s%s", decl->scope, (int)token->length, name,
+                                    decl->is_template ? ", a template: name its arguments" : ""));
         plain_length = token->length;
         if (plain_length != length || memcmp(name, last, length) != 0) continue;
         bool has_arguments = last[length] == '<';
@@ -305,7 +319,7 @@ static gpul_status explain_host(gpul__compile *c, const gpul__run *run, const st
     } else {
         for (size_t i = 0; i < c->scan.count; i++) {
             const gpul__decl *decl = &c->scan.decls[i];
-            if (decl->name != GPUL__NO_TOKEN &&
+            if (decl->name != GPUL__NO_TOKEN && !decl->file &&
                 gpul__source_line(&c->source, c->tokens.items[decl->name].offset) == e->line)
                 name = gpul__token_text(&c->arena, &c->tokens, decl->name);
         }
@@ -314,7 +328,8 @@ static gpul_status explain_host(gpul__compile *c, const gpul__run *run, const st
          "%s is a host %s, as it has no __device__: NVRTC compiles device code only",
          name ? name : "this", variable ? "variable" : "function");
     add_causes(c, causes, gpul_last_error()->message);
-    if (c->host.found && c->host.name) gpul__note("the file has host code: %s", c->host.name);
+    if (c->host.found && c->host.name && name && strcmp(name, c->host.name) != 0)
+        gpul__note("the file has more host code: %s", c->host.name);
     return gpul__hint("put __device__ before it, or compile with the option -default-device "
                       "(--device-as-default-execution-space)");
 }
@@ -338,6 +353,10 @@ static gpul_status explain_assembler(gpul__compile *c, const gpul__run *run,
 {
     const char *symbol, *text = demangle_text(c, causes->items[0].lead->text, &symbol);
     if (!text) return gpul__no_memory();
+    if (gpul__starts(text, "Unknown option")) {
+        FAIL(GPUL__COMPILE_OPTION, c, run, "the assembler refuses an option: %s", text);
+        return gpul__hint("options behind -Xptxas or --ptxas-options= are ptxas's own");
+    }
     /* ptxas counts a program's errors in a last line of its own, which says nothing. */
     FAIL(GPUL__COMPILE_PTXAS, c, run, "the assembler refuses the code: %s", text);
     for (size_t i = 0; i < causes->count; i++) {
@@ -356,13 +375,13 @@ static gpul_status explain_assembler(gpul__compile *c, const gpul__run *run,
                     c->tokens.items[decl->name].length != length ||
                     memcmp(c->tokens.text + c->tokens.items[decl->name].offset, last, length) != 0)
                     continue;
-                size_t offset = c->tokens.items[decl->name].offset, width;
-                detail.file = c->source.name;
-                detail.line = gpul__source_line(&c->source, offset);
-                detail.column = gpul__source_column(&c->source, offset);
-                detail.end_column = detail.column + gpul__characters(last, length);
-                const char *line = gpul__source_line_text(&c->source, detail.line, &width);
-                detail.source = line ? gpul__arena_strndup(&c->arena, line, width) : NULL;
+                gpul__place place =
+                    gpul__place_of(&c->files, &c->tokens, decl->name, decl->name + 1);
+                detail.file = place.file;
+                detail.line = place.line;
+                detail.column = place.column;
+                detail.end_column = place.end_column;
+                detail.source = gpul__arena_strndup(&c->arena, place.text, place.length);
             }
         gpul__detail(&detail);
     }
@@ -447,7 +466,12 @@ gpul_status gpul__compile_explain(gpul__compile *c, const gpul__run *run)
         if (c->host.header_count && c->set_aside && strstr(first->text, "\"std\""))
             gpul__note("set aside as host code: <%s>%s", c->host.headers[0],
                        c->host.header_count > 1 ? " and others" : "");
+        char arch[24];
         status = gpul_last_error()->status;
+        if (undefined && gpul__starts(undefined, "__"))
+            status =
+                gpul__hint("%s may exist on newer architectures only; this was compiled for %s",
+                           undefined, gpul__arch_text(arch, c->arch));
     }
     gpul__free(log.items);
     gpul__free(causes.items);
@@ -491,22 +515,13 @@ gpul_status gpul__compile_fail_empty(gpul__compile *c, const char *log)
         const gpul__decl *decl = &c->scan.decls[i];
         if (!decl->is_global || !decl->is_template || decl->name == GPUL__NO_TOKEN) continue;
         const gpul__token *token = &c->tokens.items[decl->name];
-        uint32_t line = gpul__source_line(&c->source, token->offset);
-        uint32_t column = gpul__source_column(&c->source, token->offset);
-        size_t width;
-        const char *text = gpul__source_line_text(&c->source, line, &width);
-        const char *parameters = gpul__spell(&c->arena, &c->tokens, decl->template_first,
-                                             decl->template_end, GPUL__NO_TOKEN);
-        gpul__detail(&(gpul_detail){
-            .severity = GPUL_NOTE,
-            .file = name,
-            .line = line,
-            .column = column,
-            .end_column = column + token->length,
-            .text =
-                gpul__arena_printf(&c->arena, "template <%s> %s%.*s", parameters ? parameters : "",
-                                   decl->scope, (int)token->length, c->tokens.text + token->offset),
-            .source = text ? gpul__arena_strndup(&c->arena, text, width) : NULL });
+        const gpul__token *first = &c->tokens.items[decl->template_first];
+        const gpul__token *last = &c->tokens.items[decl->template_end - 1];
+        add_decl(c, decl, GPUL_NOTE,
+                 gpul__arena_printf(&c->arena, "template <%.*s> %s%.*s",
+                                    (int)(last->offset + last->length - first->offset),
+                                    c->tokens.text + first->offset, decl->scope, (int)token->length,
+                                    c->tokens.text + token->offset));
     }
     if (templates)
         return gpul__hint("name the instance that is wanted: an expression such as k<float>");

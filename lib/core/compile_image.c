@@ -49,7 +49,8 @@ static bool write_log(gpul_image *image, const gpul__compile *c, const char *tex
     gpul__str out = { 0 };
     bool warned = false;
     for (size_t i = 0; i < log->count; i++)
-        warned |= log->items[i].severity == GPUL_WARNING && !is_hidden(c, log, i);
+        warned |= log->items[i].severity == GPUL_WARNING &&
+                  log->items[i].origin == GPUL__LOG_COMPILER && !is_hidden(c, log, i);
     for (size_t i = 0; i < log->count; i++) {
         const gpul__log_entry *e = &log->items[i];
         bool remark =
@@ -177,7 +178,7 @@ static gpul_status fill(gpul_image *image, gpul__compile *c, gpul__run *run,
         read = gpul__cubin_read(&cubin, &c->arena, image->cubin, image->info.cubin_size, NULL);
         ok = read != GPUL__READ_NO_MEMORY;
     }
-    gpul__signature_input input = { .source = &c->source,
+    gpul__signature_input input = { .files = &c->files,
                                     .tokens = &c->tokens,
                                     .scan = &c->scan,
                                     .probe = probe,

@@ -176,6 +176,11 @@ static bool ask_struct(gpul__probe *probe, gpul__str *text, const gpul__decl *de
         gpul__free(item.parts.items);
         return false;
     }
+    item.is_loose = decl->bases_end > decl->bases;
+    for (size_t i = decl->first; i < decl->end; i++)
+        item.is_loose |= gpul__token_is(probe->tokens, i, "alignas") ||
+                         gpul__token_is(probe->tokens, i, "__align__") ||
+                         gpul__token_is(probe->tokens, i, "__attribute__");
     bool askable = !item.parts.uncertain && item.parts.count > 0 && item.parts.count <= 256;
     for (size_t i = 0; i < item.parts.count; i++)
         askable &= !item.parts.items[i].is_bits && !item.parts.items[i].is_hidden;
@@ -236,7 +241,8 @@ static bool ask_structs(gpul__probe *probe)
         const gpul__decl *decl = &probe->scan->decls[i];
         if (decl->kind != GPUL__DECLARED_CLASS || !decl->has_body || decl->is_template ||
             decl->name == GPUL__NO_TOKEN || decl->arguments_end > decl->arguments ||
-            strstr(decl->scope, "(anonymous") || !has_word(&words, probe->tokens, decl->name))
+            (strstr(decl->scope, "(anonymous") && (decl->file || decl->is_class_member)) ||
+            (decl->file && decl->uncertain) || !has_word(&words, probe->tokens, decl->name))
             continue;
         /* A class inside a class is asked about behind the outermost one. */
         const gpul__decl *outer = decl;
@@ -247,16 +253,40 @@ static bool ask_structs(gpul__probe *probe)
                 outer = other;
         }
         if (decl->is_class_member && (outer == decl || outer->is_template)) continue;
-        const char *last = gpul__token_text(probe->arena, probe->tokens, decl->name);
-        const char *name =
-            last ? gpul__arena_printf(probe->arena, "::%s%s", decl->scope, last) : NULL;
+        /* In its own scope the plain name is enough, and the only one in an anonymous namespace. */
+        const char *last = gpul__token_text(probe->arena, probe->tokens, decl->name), *name = last;
+        if (last && (decl->file || decl->is_class_member))
+            name = gpul__arena_printf(probe->arena, "::%s%s", decl->scope, last);
+        /* A header's text is not ours to change: its structs are asked about at the end. */
         gpul__str text = { 0 };
-        ok = name && ask_struct(probe, &text, decl, name) &&
-             insert(probe, end_offset(probe, outer->end), &text);
+        if (!name) ok = false;
+        else if (decl->file) ok = ask_struct(probe, &probe->tail, decl, name);
+        else
+            ok = ask_struct(probe, &text, decl, name) &&
+                 insert(probe, end_offset(probe, outer->end), &text);
+        if (decl->file) gpul__str_add(&probe->tail, "\n");
         gpul__str_free(&text);
     }
     gpul__free(words.items);
     return ok;
+}
+
+/* What a typedef of the source stands for, without pointer and const; the name itself otherwise. */
+static const char *follow_typedefs(gpul__probe *probe, const char *name)
+{
+    for (int depth = 0; depth < 8 && !strchr(name, '<'); depth++) {
+        size_t length, from = 0;
+        const char *last = gpul__last_part(name, &length);
+        const char *plain = gpul__arena_strndup(probe->arena, last, length);
+        if (!plain) return NULL;
+        const gpul__decl *decl = gpul__scan_type(probe->scan, plain, &from);
+        gpul__type_text parts;
+        if (!decl || decl->kind != GPUL__DECLARED_TYPE || !decl->alias || !*decl->alias) break;
+        if (!gpul__type_text_read(&parts, probe->arena, decl->alias)) return NULL;
+        if (parts.pointee || parts.is_function || parts.count != 1) break;
+        name = parts.base;
+    }
+    return name;
 }
 
 /* Instances of struct templates that a kernel's parameters name: `Vec<float, 3> v`. */
@@ -272,18 +302,20 @@ static bool ask_instances(gpul__probe *probe, gpul__str *text, const gpul__decla
             if (!gpul__type_text_read(&inner, probe->arena, parts.pointee)) return false;
             base = inner.base;
         }
-        if (!strchr(base, '<') || strchr(base, '(')) continue;
+        const char *instance = follow_typedefs(probe, base);
+        if (!instance) return false;
+        if (!strchr(instance, '<') || strchr(instance, '(')) continue;
         bool asked = false;
         for (size_t k = 0; k < probe->count; k++)
             asked |= probe->items[k].kind == GPUL__PROBE_STRUCT &&
-                     strcmp(probe->items[k].name, base) == 0;
+                     strcmp(probe->items[k].name, instance) == 0;
         size_t length, from = 0;
-        const char *last = gpul__last_part(base, &length);
+        const char *last = gpul__last_part(instance, &length);
         const char *plain = gpul__arena_strndup(probe->arena, last, length);
         if (!plain) return false;
         const gpul__decl *decl = gpul__scan_type(probe->scan, plain, &from);
         if (asked || !decl || decl->kind != GPUL__DECLARED_CLASS || !decl->is_template) continue;
-        if (!ask_struct(probe, text, decl, base)) return false;
+        if (!ask_struct(probe, text, decl, instance)) return false;
     }
     return true;
 }
@@ -412,6 +444,7 @@ static bool begin(gpul__probe *out, gpul__arena *arena)
 
 static bool uses_codes(const gpul__probe *probe)
 {
+    if (strstr(gpul__str_text(&probe->tail), "__gpul::c(")) return true;
     for (size_t i = 0; i < probe->insertion_count; i++)
         if (strstr(probe->insertions[i].text, "__gpul::c(")) return true;
     return false;
@@ -434,7 +467,7 @@ bool gpul__probe_make(gpul__probe *out, gpul__arena *arena, const gpul__tokens *
     for (size_t i = 0; ok && i < scan->count; i++) {
         const gpul__decl *decl = &scan->decls[i];
         bool whole = decl->has_body || decl->is_instantiation;
-        if (decl->kind == GPUL__DECLARED_FUNCTION && decl->is_global && whole &&
+        if (!decl->file && decl->kind == GPUL__DECLARED_FUNCTION && decl->is_global && whole &&
             !decl->is_template && !decl->is_class_member && decl->name != GPUL__NO_TOKEN)
             ok = ask_kernel(out, decl, structs);
     }
@@ -518,6 +551,18 @@ static bool split_signature(gpul__probe *probe, gpul__probe_item *item)
     return ok;
 }
 
+/* The compiler's name for an anonymous namespace, as demangled names have it. */
+static const char *normal_name(gpul__arena *arena, const char *type)
+{
+    static const char theirs[] = "<unnamed>::";
+    const char *found = strstr(type, theirs);
+    if (!found) return type;
+    const char *rest = normal_name(arena, found + sizeof theirs - 1);
+    return rest ? gpul__arena_printf(arena, "%.*s(anonymous namespace)::%s", (int)(found - type),
+                                     type, rest)
+                : NULL;
+}
+
 static bool read_ask(gpul__probe *probe, const char *at)
 {
     const char *text;
@@ -527,6 +572,7 @@ static bool read_ask(gpul__probe *probe, const char *at)
     if (!at || id >= probe->count) return true;
     gpul__probe_item *item = &probe->items[id];
     at = next_argument(probe->arena, at, &item->type);
+    item->type = item->type ? normal_name(probe->arena, item->type) : NULL;
     if (!item->type) return false;
     long long numbers[4 * 256 + 2];
     size_t count = 0;
@@ -556,7 +602,8 @@ static bool read_types(gpul__probe *probe, const char *at)
     while (at && item->type_count < item->parts.count) {
         at = next_argument(probe->arena, at, &text);
         if (!text) return false;
-        item->types[item->type_count++] = text;
+        item->types[item->type_count++] = normal_name(probe->arena, text);
+        if (!item->types[item->type_count - 1]) return false;
     }
     return true;
 }

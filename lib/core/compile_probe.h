@@ -22,6 +22,7 @@ typedef struct gpul__probe_item {
     const gpul__decl *decl;  /* NULL for expressions without one, and symbols */
     const char *name;        /* as it is written in the probe */
     gpul__declarators parts; /* parameters, or members that can be asked about */
+    bool is_loose;           /* a struct with bases or alignas: gaps between members may be wide */
     bool answered;
     const char *type;   /* as the compiler prints it */
     const char **types; /* of parameters or members */

@@ -131,6 +131,13 @@ static void find_item(struct builder *b, struct entry *e)
 
 /* ---- Parameters ---- */
 
+static const char *file_name(struct builder *b, const char *file)
+{
+    if (strcmp(file, b->image->info.name) == 0) return b->image->info.name;
+    const char *name = copy(b, file);
+    return name ? name : "";
+}
+
 static gpul_type type_of_ptx(const ptx_signature_param *p)
 {
     switch (p->kind) {
@@ -169,20 +176,12 @@ static bool make_pointee(struct builder *b, gpul_param *param, const char *text,
 
 static void place_of(struct builder *b, const gpul__declarator *d, gpul_param *param)
 {
-    const gpul__source *source = b->in->source;
     if (d->end == d->first) return;
-    const gpul__token *first = &b->in->tokens->items[d->first],
-                      *last = &b->in->tokens->items[d->end - 1];
-    param->line = gpul__source_line(source, first->offset);
-    param->column = gpul__source_column(source, first->offset);
-    size_t end = last->offset + last->length;
-    if (gpul__source_line(source, last->offset) == param->line)
-        param->end_column = gpul__source_column(source, end);
-    else {
-        size_t length;
-        const char *text = gpul__source_line_text(source, param->line, &length);
-        param->end_column = gpul__characters(text, length) + 1;
-    }
+    gpul__place place = gpul__place_of(b->in->files, b->in->tokens, d->first, d->end);
+    param->file = file_name(b, place.file);
+    param->line = place.line;
+    param->column = place.column;
+    param->end_column = place.end_column;
 }
 
 /* A size that PTX or CUBIN gives decides whether what the text said can be true. */
@@ -249,10 +248,10 @@ static bool build_param(struct builder *b, const struct entry *e, const gpul__de
     bool spelled = d && !(e->decl && e->decl->is_template);
     value->type_name = copy(b, spelled ? d->type : text ? text : "");
     value->offset = ptx ? (uint32_t)ptx->offset : cubin ? cubin->offset : 0;
-    param->file = b->in->source && d ? b->image->info.name : "";
+    param->file = "";
     param->is_pointer = value->type == GPUL_POINTER;
     if (!value->name || !value->type_name) return false;
-    if (d && b->in->source) place_of(b, d, param);
+    if (d && b->in->files) place_of(b, d, param);
     return !parts.pointee || make_pointee(b, param, parts.pointee, code);
 }
 
@@ -306,11 +305,11 @@ static bool build_params(struct builder *b, const struct entry *e, gpul_kernel_i
 
 static void place_kernel(struct builder *b, const gpul__decl *decl, gpul_kernel_info *info)
 {
-    const gpul__token *token = &b->in->tokens->items[decl->name];
-    info->file = b->image->info.name;
-    info->line = gpul__source_line(b->in->source, token->offset);
-    info->column = gpul__source_column(b->in->source, token->offset);
-    info->end_column = gpul__source_column(b->in->source, token->offset + token->length);
+    gpul__place place = gpul__place_of(b->in->files, b->in->tokens, decl->name, decl->name + 1);
+    info->file = file_name(b, place.file);
+    info->line = place.line;
+    info->column = place.column;
+    info->end_column = place.end_column;
 }
 
 static bool dynamic_shared(struct builder *b, gpul_kernel_info *info)
@@ -375,7 +374,9 @@ static bool build_kernel(struct builder *b, const struct entry *e, gpul_kernel_i
     if (e->ptx && !from_ptx(b, e->ptx, info)) return false;
     if (e->cubin) from_cubin(b->in->cubin, e->cubin, !e->ptx, info);
     if (e->decl) place_kernel(b, e->decl, info);
-    info->types = e->item ? GPUL_TYPES_COMPILER : e->ptx ? GPUL_TYPES_PTX : GPUL_TYPES_NONE;
+    /* The name that the compiler mangled spells every type. */
+    bool spelled = e->item || (e->name.is_mangled && b->in->probe);
+    info->types = spelled ? GPUL_TYPES_COMPILER : e->ptx ? GPUL_TYPES_PTX : GPUL_TYPES_NONE;
     info->signature = spell_signature(b, info, info->name);
     return info->signature != NULL;
 }

@@ -8,11 +8,12 @@
 #include "core/image.h"
 #include "core/signature_name.h"
 #include "core/signature_types.h"
+#include "core/source_files.h"
 #include "ptx/signature.h"
 
 /* Everything may be NULL but that PTX or CUBIN must be there. */
 typedef struct gpul__signature_input {
-    const gpul__source *source;
+    const gpul__files *files;
     const gpul__tokens *tokens;
     const gpul__scan *scan;
     const gpul__probe *probe;

@@ -163,11 +163,10 @@ static const char *read_nested(struct reader *r, bool keep_arguments)
             r->at++;
             name = whole(r, read_parameter(r));
         } else if (*r->at == 'I') {
-            r->ends_in_arguments = true;
-            r->without_arguments = name;
-            const char *list = read_arguments(r, keep_arguments);
+            const char *base = name, *list = read_arguments(r, keep_arguments);
             name = keep(r, name, list, NULL, NULL);
             r->ends_in_arguments = true;
+            r->without_arguments = base;
         } else if (take_word(r, "C1") || take_word(r, "C2") || take_word(r, "D1")) {
             name = keep(r, name, "::", last_part(name), NULL);
         } else {

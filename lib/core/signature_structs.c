@@ -31,7 +31,9 @@ static bool fill_members(const gpul__type_book *book, const gpul__probe_item *it
             strchr(part->name, '.') || i >= item->type_count ? part->type : item->types[i];
         if (!gpul__type_fill(m, book, text, (int)numbers[3])) return false;
         m->name = gpul__arena_strndup(book->arena, own, strlen(own));
-        m->type_name = gpul__arena_strndup(book->arena, part->type, strlen(part->type));
+        /* Of a template's instance the source spells "T". */
+        const char *spelled = item->decl && item->decl->is_template ? text : part->type;
+        m->type_name = gpul__arena_strndup(book->arena, spelled, strlen(spelled));
         if (!m->name || !m->type_name) return false;
         m->offset = (uint32_t)numbers[0] - base;
         uint32_t size = (uint32_t)numbers[1], one = m->count ? m->size / m->count : 0;
@@ -72,13 +74,15 @@ static int by_offset(const void *a, const void *b)
 }
 
 /* Every byte must belong to a member or be padding; otherwise members are missing from the list. */
-static bool is_complete(const gpul__struct *s, gpul_member *scratch)
+static bool is_complete(const gpul__struct *s, gpul_member *scratch, bool is_loose)
 {
     memcpy(scratch, s->members, s->member_count * sizeof *scratch);
     qsort(scratch, s->member_count, sizeof *scratch, by_offset);
     uint32_t end = 0;
     for (uint32_t i = 0; i < s->member_count; i++) {
-        if (scratch[i].offset > end && scratch[i].offset - end >= s->align) return false;
+        /* The alignment that a member itself asks for; more only where the source says so. */
+        uint32_t align = is_loose || !scratch[i].align ? s->align : scratch[i].align;
+        if (scratch[i].offset > end && scratch[i].offset - end >= align) return false;
         uint32_t stop = scratch[i].offset + scratch[i].size;
         if (stop > s->size || stop < scratch[i].offset) return false;
         if (stop > end) end = stop;
@@ -132,7 +136,7 @@ bool gpul__signature_structs(gpul__type_book *book, const gpul__probe *probe)
             s->member_count = members;
             gpul_member *scratch = gpul__malloc((members + 1) * sizeof *scratch);
             if (!scratch) return false;
-            if (!is_complete(s, scratch)) s->member_count = 0;
+            if (!is_complete(s, scratch, item->is_loose)) s->member_count = 0;
             gpul__free(scratch);
             if (!s->member_count) s->members = NULL;
         }

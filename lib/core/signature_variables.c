@@ -11,11 +11,22 @@ static bool is_users(const char *symbol)
            strncmp(symbol, "_ZZ", 3) != 0;
 }
 
+/* Those of CUDA's own C++ headers, which no program writes to. */
+static bool is_library(const char *name)
+{
+    static const char *const scopes[] = { "cuda::", "cub::",   "thrust::", "cooperative_groups::",
+                                          "std::",  "nvcuda::" };
+    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
+        if (strncmp(name, scopes[i], strlen(scopes[i])) == 0) return true;
+    return false;
+}
+
 static bool add(gpul_image *image, const char *symbol, uint64_t size, uint64_t align, bool constant)
 {
     gpul__demangled name;
     if (!is_users(symbol)) return true;
     if (!gpul__demangle(&name, &image->arena, symbol)) return false;
+    if (is_library(name.name)) return true;
     gpul_global_info *global = &image->globals[image->global_count];
     global->name = gpul__arena_strndup(&image->arena, name.name, strlen(name.name));
     global->symbol = gpul__arena_strndup(&image->arena, symbol, strlen(symbol));

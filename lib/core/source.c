@@ -95,18 +95,22 @@ gpul_status gpul__source_prepare(gpul__source *out, const char *name, const char
         return fail_encoding(name, line_of(text, invalid), "is not valid UTF-8 text",
                              "save it as UTF-8: iconv -f LATIN1 -t UTF-8");
 
+    return gpul__source_take(out, name, text, length) ? GPUL_OK : gpul__no_memory();
+}
+
+bool gpul__source_take(gpul__source *out, const char *name, const char *text, size_t length)
+{
+    *out = (gpul__source){ .name = name };
     out->text = gpul__malloc(length + 1);
-    if (!out->text) return gpul__no_memory();
+    if (!out->text) return false;
     for (size_t i = 0; i < length; i++) {
         bool alone = text[i] == '\r' && (i + 1 == length || text[i + 1] != '\n');
         out->text[out->length++] = alone ? '\n' : text[i];
     }
     out->text[out->length] = 0;
-    if (!index_lines(out)) {
-        gpul__source_free(out);
-        return gpul__no_memory();
-    }
-    return GPUL_OK;
+    if (index_lines(out)) return true;
+    gpul__source_free(out);
+    return false;
 }
 
 void gpul__source_free(gpul__source *source)

@@ -23,6 +23,9 @@ gpul_status gpul__source_prepare(gpul__source *out, const char *name, const char
                                  size_t length);
 void gpul__source_free(gpul__source *source);
 
+/* A copy of text that is taken as it is, without looking at its encoding.  False: out of memory. */
+bool gpul__source_take(gpul__source *out, const char *name, const char *text, size_t length);
+
 /* 1-based line of an offset; the line's text without its end; 1-based column in characters. */
 uint32_t gpul__source_line(const gpul__source *source, size_t offset);
 const char *gpul__source_line_text(const gpul__source *source, uint32_t line, size_t *length);
@@ -58,12 +61,15 @@ typedef enum gpul__known { GPUL__KNOWN_NO = 0, GPUL__KNOWN_YES, GPUL__KNOWN_MAYB
 /* The macros that conditions are judged by.  `defines` and `undefines` as in gpul_compile_opts. */
 typedef struct gpul__macros {
     const char *const *defines, *const *undefines;
-    int nvrtc_major; /* 0: not known */
 } gpul__macros;
 
 /* Cuts the text into tokens, without comments and without what conditions surely leave out (#if 0,
  * #ifndef __CUDACC_RTC__).  False: out of memory. */
 bool gpul__tokenize(gpul__tokens *out, const char *text, size_t length, const gpul__macros *macros);
+
+/* The same for a part of a text, behind the tokens that are there already. */
+bool gpul__tokenize_part(gpul__tokens *tokens, const char *text, size_t offset, size_t length,
+                         const gpul__macros *macros);
 void gpul__tokens_free(gpul__tokens *tokens);
 
 static inline bool gpul__token_is(const gpul__tokens *tokens, size_t index, const char *word)

@@ -151,6 +151,7 @@ struct finder {
     gpul__arena *arena;
     const gpul__scan *scan;
     const gpul__tokens *tokens;
+    size_t length; /* of the source: what is behind it belongs to headers */
     size_t *macros, macro_count, macro_capacity; /* tokens of #define */
     bool *reached;                               /* of each node */
     size_t *queue, queue_first, queue_end;
@@ -175,7 +176,8 @@ static size_t name_of(const struct finder *f, size_t node, const char **name)
 {
     if (node < f->scan->count) {
         size_t token = f->scan->decls[node].name;
-        if (token == GPUL__NO_TOKEN) return 0;
+        /* Operators are not called by name. */
+        if (token == GPUL__NO_TOKEN || gpul__token_is(f->tokens, token, "operator")) return 0;
         *name = text_of(f, token);
         return f->tokens->items[token].length;
     }
@@ -376,7 +378,7 @@ static void look(struct finder *f, const gpul_header *own, bool default_device)
 {
     for (size_t i = 0; i < f->scan->count && !f->failed; i++) {
         const gpul__decl *decl = &f->scan->decls[i];
-        if (decl->is_class_member || decl->name == GPUL__NO_TOKEN) continue;
+        if (decl->is_class_member || decl->name == GPUL__NO_TOKEN || decl->file) continue;
         const gpul__token *token = &f->tokens->items[decl->name];
         bool is_main = decl->kind == GPUL__DECLARED_FUNCTION &&
                        gpul__token_is(f->tokens, decl->name, "main") && !*decl->scope &&
@@ -394,7 +396,8 @@ static void look(struct finder *f, const gpul_header *own, bool default_device)
         const char *name;
         bool quoted;
         size_t length = gpul__include_of(f->tokens->text, &f->tokens->items[i], &name, &quoted);
-        if (length && gpul__is_host_header(name, length) && !is_given(own, name, length)) {
+        if (length && f->tokens->items[i].offset < f->length &&
+            gpul__is_host_header(name, length) && !is_given(own, name, length)) {
             if (!f->out->found) found(f, name, (size_t)(name - f->tokens->text), length, false);
             if (!remember(f, &f->out->headers, &f->out->header_count, name, length))
                 f->failed = true;
@@ -414,7 +417,7 @@ static void set_aside(struct finder *f, const gpul__source *source, const gpul_h
         const gpul__decl *decl = &f->scan->decls[i];
         bool keeps = f->reached[i] || decl->is_class_member || decl->kind == GPUL__DECLARED_ENUM ||
                      decl->end == decl->first;
-        if (keeps) continue;
+        if (keeps || decl->file) continue;
         const gpul__token *last = &f->tokens->items[decl->end - 1];
         blank(out->text, f->tokens->items[decl->first].offset, last->offset + last->length);
         if (decl->kind == GPUL__DECLARED_FUNCTION && decl->has_body &&
@@ -428,16 +431,19 @@ static void set_aside(struct finder *f, const gpul__source *source, const gpul_h
         const char *name;
         bool quoted;
         size_t length = gpul__include_of(f->tokens->text, token, &name, &quoted);
-        if (length && gpul__is_host_header(name, length) && !is_given(own, name, length))
+        if (length && token->offset < f->length && gpul__is_host_header(name, length) &&
+            !is_given(own, name, length))
             blank(out->text, token->offset, token->offset + token->length);
     }
 }
 
-bool gpul__host_find(gpul__host_code *out, gpul__arena *arena, const gpul__scan *scan,
-                     const gpul_header *own, bool default_device)
+bool gpul__host_find(gpul__host_code *out, gpul__arena *arena, const gpul__source *source,
+                     const gpul__scan *scan, const gpul_header *own, bool default_device)
 {
     *out = (gpul__host_code){ 0 };
-    struct finder f = { .out = out, .arena = arena, .scan = scan, .tokens = scan->tokens };
+    struct finder f = {
+        .out = out, .arena = arena, .scan = scan, .tokens = scan->tokens, .length = source->length
+    };
     look(&f, own, default_device);
     return !f.failed;
 }
@@ -446,7 +452,9 @@ bool gpul__host_set_aside(gpul__host_code *host, gpul__arena *arena, const gpul_
                           const gpul__scan *scan, const char *const *expressions,
                           const gpul_header *own)
 {
-    struct finder f = { .out = host, .arena = arena, .scan = scan, .tokens = scan->tokens };
+    struct finder f = {
+        .out = host, .arena = arena, .scan = scan, .tokens = scan->tokens, .length = source->length
+    };
     f.failed = !build_table(&f);
     if (!f.failed) {
         reach_all(&f, expressions);

@@ -20,8 +20,8 @@ typedef struct gpul__host_code {
 /* Looks for host code.  `own` are headers that the caller gives, which are never host headers;
  * `default_device`: the caller asked for functions without annotation to be device functions.
  * False: out of memory. */
-bool gpul__host_find(gpul__host_code *out, gpul__arena *arena, const gpul__scan *scan,
-                     const gpul_header *own, bool default_device);
+bool gpul__host_find(gpul__host_code *out, gpul__arena *arena, const gpul__source *source,
+                     const gpul__scan *scan, const gpul_header *own, bool default_device);
 
 /* Makes `text`: the source without what no kernel reaches.  `expressions` are roots beside the kernels.
  * False: out of memory. */

@@ -19,6 +19,7 @@ struct lexer {
     const gpul__macros *macros;
     struct condition conditions[CONDITIONS];
     size_t depth; /* may exceed CONDITIONS; the outer ones then decide */
+    size_t first; /* token of this text */
     bool failed;
 };
 
@@ -241,6 +242,22 @@ static gpul__known judge(const struct lexer *lexer, const char *text, size_t len
     return any_of(&e);
 }
 
+/* #ifndef X and #define X in the next line: the guard of a header that is read once. */
+static bool is_guard(const struct lexer *lexer, const gpul__token *token, const char *word,
+                     size_t length)
+{
+    const char *at = lexer->text + token->offset + token->length;
+    while (at < lexer->end && isspace((unsigned char)*at)) at++;
+    if (at == lexer->end || *at != '#') return false;
+    const char *end = memchr(at, '\n', (size_t)(lexer->end - at));
+    if (!end) end = lexer->end;
+    gpul__token next = { .offset = (size_t)(at - lexer->text), .length = (uint32_t)(end - at) };
+    const char *rest;
+    size_t left;
+    return gpul__directive_is(lexer->text, &next, "define", &rest, &left) && left >= length &&
+           memcmp(rest, word, length) == 0 && (left == length || !is_word(rest[length]));
+}
+
 /* Follows #if and its kin; true when the directive was one of them. */
 static bool condition(struct lexer *lexer, const gpul__token *token)
 {
@@ -252,7 +269,8 @@ static bool condition(struct lexer *lexer, const gpul__token *token)
         size_t word = 0;
         while (word < left && is_word(rest[word])) word++;
         value = is_defined(lexer, rest, word);
-        if (gpul__directive_is(lexer->text, token, "ifndef", &rest, &left)) value = negated(value);
+        if (gpul__directive_is(lexer->text, token, "ifndef", &rest, &left))
+            value = is_guard(lexer, token, rest, word) ? GPUL__KNOWN_YES : negated(value);
     } else if (gpul__directive_is(lexer->text, token, "if", &rest, &left)) {
         value = judge(lexer, rest, left);
     } else if (gpul__directive_is(lexer->text, token, "elif", &rest, &left) ||
@@ -393,17 +411,27 @@ static void next(struct lexer *lexer, bool *line_start)
     lexer->at = stop;
 }
 
-bool gpul__tokenize(gpul__tokens *out, const char *text, size_t length, const gpul__macros *macros)
+bool gpul__tokenize_part(gpul__tokens *tokens, const char *text, size_t offset, size_t length,
+                         const gpul__macros *macros)
 {
-    *out = (gpul__tokens){ .text = text };
-    struct lexer lexer = {
-        .out = out, .text = text, .at = text, .end = text + length, .macros = macros
-    };
+    struct lexer lexer = { .out = tokens,
+                           .text = text,
+                           .at = text + offset,
+                           .end = text + offset + length,
+                           .macros = macros };
+    tokens->text = text;
+    lexer.first = tokens->count;
     bool line_start = true;
     while (lexer.at < lexer.end && !lexer.failed) next(&lexer, &line_start);
     push(&lexer, GPUL__TOKEN_END, lexer.end, lexer.end);
-    if (lexer.failed) gpul__tokens_free(out);
+    if (lexer.failed) gpul__tokens_free(tokens);
     return !lexer.failed;
+}
+
+bool gpul__tokenize(gpul__tokens *out, const char *text, size_t length, const gpul__macros *macros)
+{
+    *out = (gpul__tokens){ 0 };
+    return gpul__tokenize_part(out, text, 0, length, macros);
 }
 
 void gpul__tokens_free(gpul__tokens *tokens)

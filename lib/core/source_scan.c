@@ -8,6 +8,7 @@ struct scanner {
     gpul__scan *scan;
     const gpul__tokens *tokens;
     size_t depth; /* of classes and namespaces inside each other */
+    uint32_t file;
     struct macro {
         size_t token; /* of its #define */
         const char *name;
@@ -113,7 +114,8 @@ static void record(struct scanner *s, const gpul__decl *decl)
         s->failed = true;
         return;
     }
-    scan->decls[scan->count++] = *decl;
+    scan->decls[scan->count] = *decl;
+    scan->decls[scan->count++].file = s->file;
 }
 
 /* The macros of the text that stand for execution spaces: #define KERNEL __global__ void. */
@@ -456,6 +458,13 @@ static size_t scan_declaration(struct scanner *s, size_t i, size_t end, const ch
                 record(s, &function);
                 return stop;
             }
+            /* DEFINE_KERNEL(add, +) without a semicolon: what follows is a declaration of its own. */
+            if (i == decl.first + 1 && name == decl.first && !in_class) {
+                decl.end = after;
+                decl.name = GPUL__NO_TOKEN;
+                record(s, &decl);
+                return after;
+            }
             i = after;
         } else if (is(s, i, "(") || is(s, i, "[")) {
             i = gpul__after_group(s->tokens, i, end);
@@ -544,16 +553,19 @@ static void scan_range(struct scanner *s, size_t i, size_t end, const char *scop
     s->depth--;
 }
 
-bool gpul__scan_source(gpul__scan *out, const gpul__tokens *tokens)
+void gpul__scan_begin(gpul__scan *out, const gpul__tokens *tokens)
 {
     *out = (gpul__scan){ .tokens = tokens };
-    struct scanner s = { .scan = out, .tokens = tokens };
-    for (size_t i = 0; i < tokens->count && !out->has_launches; i++)
-        out->has_launches = gpul__token_is(tokens, i, "<<<");
+}
+
+bool gpul__scan_part(gpul__scan *scan, size_t first, size_t end, uint32_t file)
+{
+    struct scanner s = { .scan = scan, .tokens = scan->tokens, .file = file };
+    for (size_t i = first; i < end && !scan->has_launches; i++)
+        scan->has_launches = gpul__token_is(scan->tokens, i, "<<<");
     read_macros(&s);
-    scan_range(&s, 0, tokens->count, "", false, false);
+    if (!s.failed) scan_range(&s, first, end, "", false, false);
     gpul__free(s.macros);
-    if (s.failed) gpul__scan_free(out);
     return !s.failed;
 }
 

@@ -34,6 +34,7 @@ typedef struct gpul__decl {
     bool has_type;     /* words that can be a type stand before the name */
     bool has_macro;    /* an unknown word in capitals among its specifiers: it may be anything */
     bool uncertain;    /* under a condition that is not known */
+    uint32_t file;     /* 0: the source itself, else one of its headers */
     const char *scope; /* "demo::inner::", "" at file scope; "(anonymous namespace)::" */
     const char *alias; /* of a TYPE: what it stands for, as spelled */
 } gpul__decl;
@@ -46,8 +47,10 @@ typedef struct gpul__scan {
     bool has_launches; /* a <<< was seen */
 } gpul__scan;
 
-/* Reads the declarations.  False: out of memory.  The tokens must outlive the scan. */
-bool gpul__scan_source(gpul__scan *out, const gpul__tokens *tokens);
+/* Reads the declarations among tokens [first, end), which are those of one file.  False: out of memory.
+ * The tokens must outlive the scan. */
+void gpul__scan_begin(gpul__scan *out, const gpul__tokens *tokens);
+bool gpul__scan_part(gpul__scan *scan, size_t first, size_t end, uint32_t file);
 void gpul__scan_free(gpul__scan *scan);
 
 /* The text of a token, in the arena. */

@@ -338,6 +338,93 @@ static size_t after_initialisers(const gpul__tokens *tokens, size_t i, size_t en
 
 enum { DEPTH = 16 };
 
+/* What one declaration in a class is. */
+struct member_shape {
+    size_t start, stop;    /* without its semicolon */
+    size_t body, body_end; /* of a struct or enum that is defined in it; 0: none */
+    bool is_data;          /* no method, type alias or static member */
+    bool is_enum;
+};
+
+static struct member_shape shape_of(const gpul__tokens *tokens, size_t i, size_t end)
+{
+    static const char *const others[] = { "using",         "typedef", "template", "friend",
+                                          "static_assert", "static",  "constexpr" };
+    struct member_shape shape = { .start = i, .is_data = true };
+    bool is_class = false, is_value = false, is_pointer = false, is_method = false;
+    for (size_t w = 0; w < sizeof others / sizeof *others; w++)
+        if (gpul__token_is(tokens, i, others[w])) shape.is_data = false;
+    shape.is_enum = gpul__token_is(tokens, i, "enum");
+    for (; i < end && !gpul__token_is(tokens, i, ";"); i++) {
+        if (gpul__token_is(tokens, i, "struct") || gpul__token_is(tokens, i, "union") ||
+            gpul__token_is(tokens, i, "class"))
+            is_class = true;
+        if (gpul__token_is(tokens, i, "static") || gpul__token_is(tokens, i, "operator"))
+            shape.is_data = false;
+        if (gpul__token_is(tokens, i, "=")) is_value = true;
+        if (gpul__token_is(tokens, i, "<")) {
+            i = gpul__after_angles(tokens, i, end) - 1;
+        } else if (is_attribute(tokens, i) && i + 1 < end && gpul__token_is(tokens, i + 1, "(")) {
+            i = gpul__after_group(tokens, i + 1, end) - 1;
+        } else if (gpul__token_is(tokens, i, "(")) {
+            is_pointer |= !is_method && i + 1 < end && gpul__token_is(tokens, i + 1, "*");
+            is_method |= !is_value && !is_pointer;
+            i = gpul__after_group(tokens, i, end) - 1;
+        } else if (is_method && gpul__token_is(tokens, i, ":")) {
+            i = after_initialisers(tokens, i + 1, end) - 1;
+        } else if (gpul__token_is(tokens, i, "[")) {
+            i = gpul__after_group(tokens, i, end) - 1;
+        } else if (gpul__token_is(tokens, i, "{")) {
+            size_t after = gpul__after_group(tokens, i, end);
+            if ((is_class || shape.is_enum) && !shape.body && !is_value) {
+                shape.body = i + 1;
+                shape.body_end = after > i + 1 ? after - 1 : after;
+            }
+            i = after - 1;
+            if (is_method && !is_value) { /* its body ends it */
+                i++;
+                break;
+            }
+        }
+    }
+    shape.stop = i;
+    shape.is_data &= !is_method;
+    return shape;
+}
+
+/* The name behind struct or enum, "" when there is none. */
+static const char *tag_of(gpul__arena *arena, const gpul__tokens *tokens,
+                          const struct member_shape *shape)
+{
+    for (size_t k = shape->start; k + 1 < shape->body && !gpul__token_is(tokens, k, ":"); k++)
+        if (tokens->items[k].kind == GPUL__TOKEN_WORD && skip_ignored(tokens, k, shape->body) == k)
+            return gpul__token_text(arena, tokens, k);
+    return "";
+}
+
+/* struct { ... } a, b[2]: members whose type is defined in place. */
+static bool add_defined(gpul__declarators *out, gpul__arena *arena, const gpul__tokens *tokens,
+                        const struct member_shape *shape, const char *type, gpul__declarator like)
+{
+    for (size_t from = shape->body_end + 1; from < shape->stop;) {
+        size_t comma = next_comma(tokens, from, shape->stop);
+        const char *array = gpul__spell(arena, tokens, from + 1,
+                                        before_default(tokens, from + 1, comma), GPUL__NO_TOKEN);
+        like.first = from;
+        like.end = comma;
+        like.name_token = from;
+        like.name = gpul__token_text(arena, tokens, from);
+        like.type = array ? gpul__arena_printf(arena, "%s%s", type, array) : NULL;
+        if (!like.name || !like.type ||
+            !gpul__grow(&out->items, &out->capacity, out->count, sizeof *out->items))
+            return false;
+        if (tokens->items[from].kind == GPUL__TOKEN_WORD) out->items[out->count++] = like;
+        else out->uncertain = true;
+        from = comma + 1;
+    }
+    return true;
+}
+
 static bool scan_members(gpul__declarators *out, gpul__arena *arena, const gpul__tokens *tokens,
                          size_t first, size_t end, bool hidden, int depth)
 {
@@ -358,86 +445,30 @@ static bool scan_members(gpul__declarators *out, gpul__arena *arena, const gpul_
             i += 2;
             continue;
         }
-        /* What the declaration is: its end, a body, a parameter list. */
-        size_t start = i, body = 0, body_end = 0, parens = 0;
-        bool skip = gpul__token_is(tokens, i, "using") || gpul__token_is(tokens, i, "typedef") ||
-                    gpul__token_is(tokens, i, "template") || gpul__token_is(tokens, i, "friend") ||
-                    gpul__token_is(tokens, i, "static_assert") ||
-                    gpul__token_is(tokens, i, "static") || gpul__token_is(tokens, i, "enum") ||
-                    gpul__token_is(tokens, i, "constexpr");
-        bool is_class = false, is_value = false, is_pointer = false;
-        for (; i < end && !gpul__token_is(tokens, i, ";"); i++) {
-            if (gpul__token_is(tokens, i, "struct") || gpul__token_is(tokens, i, "union") ||
-                gpul__token_is(tokens, i, "class"))
-                is_class = true;
-            if (gpul__token_is(tokens, i, "static") || gpul__token_is(tokens, i, "operator"))
-                skip = true;
-            if (gpul__token_is(tokens, i, "=")) is_value = true;
-            if (gpul__token_is(tokens, i, "<")) {
-                i = gpul__after_angles(tokens, i, end) - 1;
-            } else if (is_attribute(tokens, i) && i + 1 < end &&
-                       gpul__token_is(tokens, i + 1, "(")) {
-                i = gpul__after_group(tokens, i + 1, end) - 1;
-            } else if (gpul__token_is(tokens, i, "(")) {
-                is_pointer |= !parens && i + 1 < end && gpul__token_is(tokens, i + 1, "*");
-                if (!parens && !is_value && !is_pointer) parens = i;
-                i = gpul__after_group(tokens, i, end) - 1;
-            } else if (parens && gpul__token_is(tokens, i, ":")) {
-                i = after_initialisers(tokens, i + 1, end) - 1;
-            } else if (gpul__token_is(tokens, i, "[")) {
-                i = gpul__after_group(tokens, i, end) - 1;
-            } else if (gpul__token_is(tokens, i, "{")) {
-                size_t after = gpul__after_group(tokens, i, end);
-                if (is_class && !body && !is_value) {
-                    body = i + 1;
-                    body_end = after > i + 1 ? after - 1 : after;
-                }
-                i = after - 1;
-                /* A method's body ends its declaration. */
-                if (parens && !is_value) {
-                    i++;
-                    break;
-                }
-            }
-        }
-        size_t stop = i;
-        if (skip || parens) continue;
-        if (body) {
-            size_t after = body_end + 1;
-            if (after >= stop) {
+        struct member_shape shape = shape_of(tokens, i, end);
+        gpul__declarator like = { .is_hidden = hidden };
+        i = shape.stop > i ? shape.stop : i + 1;
+        if (!shape.is_data) continue;
+        bool ok;
+        if (!shape.body) {
+            ok = add_members(out, arena, tokens, shape.start, shape.stop, like);
+        } else {
+            const char *tag = tag_of(arena, tokens, &shape);
+            bool alone = shape.body_end + 1 >= shape.stop;
+            ok = tag != NULL;
+            if (ok && shape.is_enum) {
+                ok = alone || add_defined(out, arena, tokens, &shape, *tag ? tag : "int", like);
+            } else if (ok && alone) {
                 /* Anonymous: its members are the outer one's.  A named one is only a type. */
-                bool named = false;
-                for (size_t k = start; k + 1 < body; k++)
-                    named |= tokens->items[k].kind == GPUL__TOKEN_WORD &&
-                             skip_ignored(tokens, k, body) == k;
-                if (!named && !scan_members(out, arena, tokens, body, body_end, hidden, depth + 1))
-                    return false;
-                continue;
+                ok = *tag || scan_members(out, arena, tokens, shape.body, shape.body_end, hidden,
+                                          depth + 1);
+            } else if (ok) {
+                like.nested = shape.body;
+                like.nested_end = shape.body_end;
+                ok = add_defined(out, arena, tokens, &shape, *tag ? tag : "struct", like);
             }
-            /* struct { ... } name: a member of a type without a name of its own. */
-            gpul__declarator like = { .is_hidden = hidden, .nested = body, .nested_end = body_end };
-            for (size_t from = after; from < stop;) {
-                size_t comma = next_comma(tokens, from, stop);
-                like.first = from;
-                like.end = comma;
-                like.name_token = from;
-                like.name = gpul__token_text(arena, tokens, from);
-                const char *array =
-                    gpul__spell(arena, tokens, from + 1, before_default(tokens, from + 1, comma),
-                                GPUL__NO_TOKEN);
-                like.type = array ? gpul__arena_printf(arena, "struct%s", array) : NULL;
-                if (!like.name || !like.type ||
-                    !gpul__grow(&out->items, &out->capacity, out->count, sizeof *out->items))
-                    return false;
-                if (tokens->items[from].kind != GPUL__TOKEN_WORD) out->uncertain = true;
-                else out->items[out->count++] = like;
-                from = comma + 1;
-            }
-            continue;
         }
-        if (!add_members(out, arena, tokens, start, stop,
-                         (gpul__declarator){ .is_hidden = hidden }))
-            return false;
+        if (!ok) return false;
     }
     return true;
 }
