@@ -192,8 +192,9 @@ static void read_tail(struct reader *r, gpul__log_entry *entry)
     while (*r->at && *r->at != '\n') {
         const char *end = line_end(r->at);
         const char *next = *end ? line_end(end + 1) : end;
-        if (*r->at != ' ' && *r->at != '\t' && *r->at != '(') break;
-        if (*r->at == '(' && !isdigit((unsigned char)r->at[1])) break;
+        /* Compilers before 12 write where something was declared as a line of its own. */
+        bool is_place = memmem(r->at, (size_t)(end - r->at), "): here", 7) != NULL;
+        if (*r->at != ' ' && *r->at != '\t' && !is_place) break;
         if (!echo && *end && is_caret_line(end + 1, next)) {
             echo = r->at + 2;
             echo_length = (size_t)(end - r->at) >= 2 ? (size_t)(end - r->at) - 2 : 0;

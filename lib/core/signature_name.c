@@ -173,7 +173,9 @@ static const char *read_nested(struct reader *r, bool keep_arguments)
             take(r, 'L');
             r->ends_in_arguments = false;
             const char *part = read_source_name(r);
-            name = *name ? keep(r, name, "::", part, NULL) : part;
+            /* What the compiler puts around variables that are private to one file. */
+            if (!gpul__starts(part, "_INTERNAL_"))
+                name = *name ? keep(r, name, "::", part, NULL) : part;
         }
         if (r->at < r->end && *r->at != 'E') substitute(r, (struct type){ name, "", false });
     }
