@@ -1,5 +1,6 @@
 /* gpul_compile and gpul_compile_file: the steps in order.  SPDX-License-Identifier: MIT */
 #include "core/compile.h"
+#include "core/compile_cache.h"
 
 #include "base/error.h"
 #include "base/file.h"
@@ -252,8 +253,16 @@ static gpul_status compile(gpul_image **out, gpul__compile *c, const char *text,
     if (status) return status;
     find_device(c);
     if ((status = choose_compiler(c)) != GPUL_OK) return status;
-    if (!gpul__compile_headers(c) || !read_source(c)) return gpul__no_memory();
+    if (!gpul__compile_headers(c)) return gpul__no_memory();
+    char key[GPUL__CACHE_KEY + 1];
+    bool keeps = gpul__compile_key(c, key);
+    if (keeps && (*out = gpul__compile_find(key)) != NULL) {
+        (*out)->info.compile_ns = gpul__compile_clock() - c->started_ns;
+        return GPUL_OK;
+    }
+    if (!read_source(c)) return gpul__no_memory();
     status = run_all(out, c);
+    if (!status && keeps) gpul__compile_keep(key, *out);
     if (!status && gpul__log_on(GPUL_LOG_INFO))
         gpul__log(GPUL_LOG_INFO, "%s: %s", (*out)->info.name, (*out)->info.choice);
     return status;

@@ -132,30 +132,6 @@ static bool near_nvrtc(struct find *find, const char *path)
     return !wheels(find, folder, "NVRTC");
 }
 
-bool gpul__include_folders_find(gpul__include_folders *out, const gpul__nvrtc *nvrtc,
-                                gpul__arena *arena)
-{
-    struct find find = { .out = out, .arena = arena };
-    *out = (gpul__include_folders){ 0 };
-    char real[PATH_MAX];
-    if (nvrtc && realpath(nvrtc->path, real) && near_nvrtc(&find, real)) return !find.failed;
-    if (gpul__places_toolkits(toolkit, &find, true, false) && gpul__places_wheels(wheels, &find))
-        gpul__places_toolkits(toolkit, &find, false, true);
-    return !find.failed;
-}
-
-/* Makes the folder and those above it; only the user may enter the ones that are new. */
-static bool make_folders(char *path)
-{
-    for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
-        *slash = 0;
-        bool made = mkdir(path, 0700) == 0 || errno == EEXIST;
-        *slash = '/';
-        if (!made) return false;
-    }
-    return mkdir(path, 0700) == 0 || errno == EEXIST;
-}
-
 static bool cache_folder(char out[PATH_MAX], const gpul__nvrtc *nvrtc)
 {
     const char *base = gpul__places_variable("GPULAUNCH_CACHE_DIR"), *between = "";
@@ -170,6 +146,34 @@ static bool cache_folder(char out[PATH_MAX], const gpul__nvrtc *nvrtc)
     return base && *base == '/' &&
            snprintf(out, PATH_MAX, "%s%s/headers-%d.%d", base, between, nvrtc->major,
                     nvrtc->minor) < PATH_MAX;
+}
+
+bool gpul__include_folders_find(gpul__include_folders *out, const gpul__nvrtc *nvrtc,
+                                gpul__arena *arena)
+{
+    struct find find = { .out = out, .arena = arena };
+    *out = (gpul__include_folders){ 0 };
+    char real[PATH_MAX];
+    if (nvrtc && realpath(nvrtc->path, real) && near_nvrtc(&find, real)) return !find.failed;
+    if (gpul__places_toolkits(toolkit, &find, true, false) && gpul__places_wheels(wheels, &find))
+        gpul__places_toolkits(toolkit, &find, false, true);
+    /* What NVRTC's own headers were installed for an earlier compile. */
+    char folder[PATH_MAX];
+    if (!out->count && nvrtc && nvrtc->InstallBundledHeaders && cache_folder(folder, nvrtc))
+        take(&find, folder, ".");
+    return !find.failed;
+}
+
+/* Makes the folder and those above it; only the user may enter the ones that are new. */
+static bool make_folders(char *path)
+{
+    for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = 0;
+        bool made = mkdir(path, 0700) == 0 || errno == EEXIST;
+        *slash = '/';
+        if (!made) return false;
+    }
+    return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
 bool gpul__include_folders_bundled(gpul__include_folders *out, const gpul__nvrtc *nvrtc,

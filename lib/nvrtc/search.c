@@ -3,7 +3,6 @@
 #include "nvrtc/nvrtc.h"
 #include "nvrtc/places.h"
 
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -1,0 +1,19 @@
+/* Compiled images found again: what a compile depends on as a key, and the cache asked and filled.
+ * SPDX-License-Identifier: MIT */
+#ifndef GPUL_CORE_COMPILE_CACHE_H
+#define GPUL_CORE_COMPILE_CACHE_H
+
+#include "core/cache.h"
+#include "core/compile.h"
+
+/* False when the compile cannot be found again: the caller wants no cache, or not every header that the
+ * compiler may read is known. */
+bool gpul__compile_key(const gpul__compile *compile, char key[GPUL__CACHE_KEY + 1]);
+
+/* The image of an earlier compile; NULL when there is none. */
+gpul_image *gpul__compile_find(const char *key);
+
+/* Keeps an image for later; what fails is only said in the log. */
+void gpul__compile_keep(const char *key, const gpul_image *image);
+
+#endif
