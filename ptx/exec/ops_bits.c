@@ -44,23 +44,13 @@ static inline u32 ones_32(u32 x)
     return x * 0x01010101 >> 24;
 }
 
-/* Every bit below the leading one set as well. */
-static inline u32 smeared(u32 x)
-{
-    x |= x >> 1;
-    x |= x >> 2;
-    x |= x >> 4;
-    x |= x >> 8;
-    return x | x >> 16;
-}
-
 static inline u32 zeros_32(u32 x)
 {
-    return ones_32(~smeared(x));
+    return x ? (u32)__builtin_clz(x) : 32;
 }
 static inline u32 zeros_64(u64 x)
 {
-    return x >> 32 ? zeros_32((u32)(x >> 32)) : 32 + zeros_32((u32)x);
+    return x ? (u32)__builtin_clzll(x) : 64;
 }
 
 static inline u32 found_32(u32 x)
@@ -147,17 +137,17 @@ static inline u32 table_of(u32 a, u32 b, u32 c, u32 t)
     return (a & ((b & when_a_b) | (~b & when_a))) | (~a & ((b & when_b) | (~b & when_none)));
 }
 
-/* prmt: the byte that a selector of four bits asks for. */
-static inline u32 selected(u64 bytes, u32 selector)
+/* prmt: the byte that a selector of four bits asks for, out of b:a. */
+static inline u32 selected(u32 a, u32 b, u32 selector)
 {
-    const u32 byte = (u8)(bytes >> 8 * (selector & 7));
-    return selector & 8 ? (byte & 0x80 ? 0xff : 0) : byte;
+    const u32 byte = (selector & 4 ? b : a) >> 8 * (selector & 3);
+    const u32 sign = byte & 0x80 ? 0xff : 0;
+    return selector & 8 ? sign : byte & 0xff;
 }
 static inline u32 permuted(u32 a, u32 b, u32 c)
 {
-    const u64 bytes = (u64)b << 32 | a;
-    return selected(bytes, c) | selected(bytes, c >> 4) << 8 | selected(bytes, c >> 8) << 16 |
-           selected(bytes, c >> 12) << 24;
+    return selected(a, b, c) | selected(a, b, c >> 4) << 8 | selected(a, b, c >> 8) << 16 |
+           selected(a, b, c >> 12) << 24;
 }
 /* The other modes as selectors of the general one, one table of four by the low bits of c. */
 static inline u32 selectors(u32 c, u32 of_0, u32 of_1, u32 of_2, u32 of_3)

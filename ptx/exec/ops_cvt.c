@@ -1,6 +1,6 @@
 /* Conversions between floating-point formats, and rounding to integral values within one.
  * SPDX-License-Identifier: MIT */
-#include "ptx/exec/half.h"
+#include "ptx/exec/halves.h"
 #include "ptx/exec/rounding.h"
 
 static inline f32 integral_rni_32(f32 x)
@@ -120,6 +120,33 @@ static inline u32 f16_of_e4m3(u32 b)
     const u32 small = f16_bits((f32)(s32)magnitude * 0x1p-9f);
     const u32 number = magnitude < 8 ? small : (magnitude << 7) + (8 << 10);
     return magnitude == 0x7f ? NAN_F16 : sign | number;
+}
+
+/* The conversions that half-precision code is full of, with what the processor has for them. */
+static void widen_full(warp *w, const insn *i)
+{
+    _Alignas(64) u16 h[WARP_LANES];
+    _Alignas(64) f32 x[WARP_LANES];
+    f32 *d = OP_AT(f32, i->d);
+    halves_take(h, OP_AT(u32, i->a), ONE_EACH);
+    f16_widen(x, h, ONE_EACH);
+    OP_LANES d[l] = canonical_32(x[l]);
+}
+
+static void narrow_full(warp *w, const insn *i)
+{
+    _Alignas(64) u16 h[WARP_LANES];
+    f16_narrow(h, OP_AT(f32, i->a), ONE_EACH);
+    halves_give(OP_AT(u32, i->d), h, ONE_EACH);
+}
+
+static void narrow_pair_full(warp *w, const insn *i)
+{
+    _Alignas(64) u16 upper[WARP_LANES], lower[WARP_LANES];
+    u32 *d = OP_AT(u32, i->d);
+    f16_narrow(upper, OP_AT(f32, i->a), ONE_EACH);
+    f16_narrow(lower, OP_AT(f32, i->b), ONE_EACH);
+    OP_LANES d[l] = (u32)upper[l] << 16 | lower[l];
 }
 
 #define OP_ROWS  "ptx/exec/ops_cvt.inc"

@@ -88,6 +88,8 @@
 #define TEST(...)    TEST_IN(plain, __VA_ARGS__)
 /* A row whose two handlers are written by hand in the file: fn_full and fn_some. */
 #define OP_BY_HAND(names, fn, d, e, a, b, c, f)
+/* The same with fn_full alone, for a result of 32 bits: masked as RARE rows are. */
+#define BLENDED(names, fn, ...)
 
 #include OP_ROWS
 
@@ -104,6 +106,7 @@
 #undef COMPARE_IN
 #undef TEST_IN
 #undef OP_BY_HAND
+#undef BLENDED
 
 /* Second pass: the table. */
 #define OP_ROW(names, fn, some, ...) { names, some, fn##_full, __VA_ARGS__ },
@@ -133,6 +136,7 @@
 #define TEST_IN(S, names, fn, A, x) \
     OP_ROW(names, fn, fn##_full, OPERAND_PREDICATE, 0, OP_KIND_##A, 0, 0, 0)
 #define OP_BY_HAND(names, fn, d, e, a, b, c, f) OP_ROW(names, fn, fn##_some, d, e, a, b, c, f)
+#define BLENDED(names, fn, ...) OP_ROW(names, fn, ISA_NAME(ptx_blend_32), __VA_ARGS__)
 
 static const op_entry rows_[] = {
 #include OP_ROWS
