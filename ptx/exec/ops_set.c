@@ -52,17 +52,17 @@ __attribute__((noinline)) static void put(warp *w, const insn *i, u32 where, u32
 #define SET_BF16(id, ...) SET_AS(id, bf16, BF16_1)
 
 /* Which comparisons have which destinations: X for integers of 32 and of 16 bits, f32, f16, bf16. */
+// clang-format off
 #define SETS(INT, INT16, F32, F16, BF16)                                                           \
-    INTEGER_COMPARISONS_ALL(INT)                                                                   \
-    INTEGER_COMPARISONS_ALL(F32) INTEGER_COMPARISONS_ALL(F16) INTEGER_COMPARISONS_ALL(BF16)        \
-        F32_COMPARISONS(INT) F32_COMPARISONS(F32) F32_COMPARISONS(F16) F32_COMPARISONS(BF16)       \
-            F32_FTZ_COMPARISONS(INT) F32_FTZ_COMPARISONS(F32) F32_FTZ_COMPARISONS(F16)             \
-                F64_COMPARISONS(INT) F64_COMPARISONS(F32) F64_COMPARISONS(F16)                     \
-                    F64_COMPARISONS(BF16) F16_COMPARISONS(INT) F16_COMPARISONS(INT16)              \
-                        F16_COMPARISONS(F16) F16_COMPARISONS(BF16) F16_FTZ_COMPARISONS(INT)        \
-                            F16_FTZ_COMPARISONS(INT16) F16_FTZ_COMPARISONS(F16)                    \
-                                BF16_COMPARISONS(INT) BF16_COMPARISONS(INT16)                      \
-                                    BF16_COMPARISONS(BF16)
+    INTEGER_COMPARISONS_ALL(INT) INTEGER_COMPARISONS_ALL(F32)                                      \
+    INTEGER_COMPARISONS_ALL(F16) INTEGER_COMPARISONS_ALL(BF16)                                     \
+    F32_COMPARISONS(INT) F32_COMPARISONS(F32) F32_COMPARISONS(F16) F32_COMPARISONS(BF16)           \
+    F32_FTZ_COMPARISONS(INT) F32_FTZ_COMPARISONS(F32) F32_FTZ_COMPARISONS(F16)                     \
+    F64_COMPARISONS(INT) F64_COMPARISONS(F32) F64_COMPARISONS(F16) F64_COMPARISONS(BF16)           \
+    F16_COMPARISONS(INT) F16_COMPARISONS(INT16) F16_COMPARISONS(F16) F16_COMPARISONS(BF16)         \
+    F16_FTZ_COMPARISONS(INT) F16_FTZ_COMPARISONS(INT16) F16_FTZ_COMPARISONS(F16)                   \
+    BF16_COMPARISONS(INT) BF16_COMPARISONS(INT16) BF16_COMPARISONS(BF16)
+// clang-format on
 SETS(SET_INT, SET_16, SET_F32, SET_F16, SET_BF16)
 
 #define OP_ROWS  "ptx/exec/ops_set.inc"
