@@ -50,6 +50,12 @@ static uint32_t partners(const warp *w, const insn *i, uint32_t members, uint32_
     return found;
 }
 
+static void warn_exited(warp *w, const insn *i, uint32_t members, uint32_t lanes)
+{
+    uint32_t exited = members & w->exists & ~w->live;
+    if (exited) ptx_fault(w, i, lanes, PTX_FAULT_EXITED_LANES, NULL, NULL);
+}
+
 /* Executes a complete group of parked splits and makes them ready. */
 static void complete(warp *w, uint32_t found, uint32_t group)
 {
@@ -80,6 +86,7 @@ static void complete(warp *w, uint32_t found, uint32_t group)
         split *s = &w->splits[__builtin_ctz(rest)];
         w->frame = s->frame;
         w->regs = s->frame->regs;
+        warn_exited(w, insn_of(s), s->members, s->mask);
         isa_of(w)->collective(w, insn_of(s), &source, group, s->mask);
         s->state = SPLIT_READY;
         s->rotated = false;
@@ -97,12 +104,6 @@ static void complete(warp *w, uint32_t found, uint32_t group)
             s->mask |= t->mask;
             *t = w->splits[--w->split_count];
         }
-}
-
-static void warn_exited(warp *w, const insn *i, uint32_t members, uint32_t lanes)
-{
-    uint32_t exited = members & w->exists & ~w->live;
-    if (exited) ptx_fault(w, i, lanes, PTX_FAULT_EXITED_LANES, NULL, NULL);
 }
 
 collect_result ptx_collect(warp *w, const insn *i)
@@ -132,9 +133,9 @@ collect_result ptx_collect(warp *w, const insn *i)
             lanes &= members;
             if (!lanes) continue;
         }
-        warn_exited(w, i, members, lanes);
         uint32_t waiting, found = partners(w, i, members, &waiting);
         if (!found && (members & w->live) == lanes) {
+            warn_exited(w, i, members, lanes);
             execute(w, i, lanes);
             executed |= lanes;
             continue;

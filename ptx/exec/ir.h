@@ -11,6 +11,9 @@
  * and never written by it.  Who writes an 8 or 16-bit result extends it to 32 bits by the sign of
  * its type; who reads one must not rely on the upper bits.
  *
+ * Lane l of a value of one width has bytes of its own; values of different widths never share
+ * storage, because lanes may be at different places of the code.
+ *
  * A destination slot is either apart from every source slot or, when it has the same width as the
  * source and the instruction has one destination, possibly that very slot.  So a handler that
  * computes lane l from lane l alone needs no copy of its sources.  SPDX-License-Identifier: MIT */

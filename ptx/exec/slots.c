@@ -1,18 +1,34 @@
 /* Gives each value a slot: the first that is free wherever the value is live.  Values of a move
- * prefer one slot, which makes the move unnecessary.  SPDX-License-Identifier: MIT */
+ * prefer one slot, which makes the move unnecessary.
+ *
+ * Values of 32 and of 64 bits never share storage.  Lanes run apart: while some wait with a value,
+ * others may be where it is dead and its slot has another use, and they must not touch the bytes of
+ * those that wait.  Of one width each lane has its own bytes; across widths it has not.
+ * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
 
 #include "ptx/exec/lower.h"
 
-enum { UNIT = 4 * WARP_LANES }; /* bytes of a 32-bit slot */
+enum { WORD_SLOT = 4 * WARP_LANES, DOUBLE_SLOT = 8 * WARP_LANES };
 
-/* One unit of storage and the points at which it is taken. */
+/* Storage for values of one width: units, and the points at which each is taken. */
 typedef struct lane_store {
     uint64_t **units; /* bitmaps */
     size_t count, room;
     size_t words; /* of each */
 } lane_store;
+
+typedef struct stores {
+    lane_store predicates, words, doubles;
+} stores;
+
+static lane_store *store_for(stores *s, operand_kind width)
+{
+    return width == OPERAND_PREDICATE ? &s->predicates
+           : width == OPERAND_32      ? &s->words
+                                      : &s->doubles;
+}
 
 /* ------------------------------------------------------------------ bitmaps */
 
@@ -136,8 +152,7 @@ static int by_start(const void *a, const void *b)
     return (x->v > y->v) - (x->v < y->v);
 }
 
-static bool place_all(lowering *l, const live_ranges *live, lane_store *predicates,
-                      lane_store *units)
+static bool place_all(lowering *l, const live_ranges *live, stores *s)
 {
     order_entry *order = gpul__calloc(l->value_count + 1, sizeof *order);
     if (!order) return false;
@@ -149,13 +164,11 @@ static bool place_all(lowering *l, const live_ranges *live, lane_store *predicat
     for (size_t k = 0; ok && k < count; k++) {
         value v = order[k].v;
         value_info *info = &l->values[v];
-        lane_store *store = info->width == OPERAND_PREDICATE ? predicates : units;
-        size_t width = info->width == OPERAND_64 ? 2 : info->width == OPERAND_128 ? 4 : 1;
-        size_t preferred = SIZE_MAX;
+        size_t width = info->width == OPERAND_128 ? 2 : 1, preferred = SIZE_MAX;
         if (info->friend != NO_SLOT && l->values[info->friend].slot != NO_SLOT)
             preferred = l->values[info->friend].slot;
-        size_t first =
-            place_value(store, width, preferred, live->ranges + live->first[v], live->count[v]);
+        size_t first = place_value(store_for(s, info->width), width, preferred,
+                                   live->ranges + live->first[v], live->count[v]);
         ok = first != SIZE_MAX;
         info->slot = (uint32_t)first;
     }
@@ -188,9 +201,9 @@ static uint32_t align_slot(uint32_t offset)
 }
 
 /* Predicates first, then constants, then the rest: byte offsets instead of units. */
-static void set_offsets(lowering *l, const lane_store *predicates, const lane_store *units)
+static void set_offsets(lowering *l, const stores *s)
 {
-    uint32_t offset = 4 * (uint32_t)predicates->count;
+    uint32_t offset = 4 * (uint32_t)s->predicates.count;
     for (size_t k = 0; k < l->const_count; k++)
         if (l->consts[k].slot != NO_SLOT && l->consts[k].width == OPERAND_PREDICATE) {
             l->consts[k].slot = offset;
@@ -200,16 +213,18 @@ static void set_offsets(lowering *l, const lane_store *predicates, const lane_st
     for (size_t k = 0; k < l->const_count; k++)
         if (l->consts[k].slot != NO_SLOT && l->consts[k].width != OPERAND_PREDICATE) {
             l->consts[k].slot = offset;
-            offset += l->consts[k].width == OPERAND_64 ? 2 * UNIT : UNIT;
+            offset += l->consts[k].width == OPERAND_64 ? DOUBLE_SLOT : WORD_SLOT;
         }
+    uint32_t doubles = offset + (uint32_t)s->words.count * WORD_SLOT;
     for (value v = 0; v < l->value_count; v++) {
         value_info *info = &l->values[v];
         if (info->slot == NO_SLOT) continue;
         if (info->width == OPERAND_PREDICATE) info->slot *= 4;
-        else info->slot = offset + info->slot * UNIT;
+        else if (info->width == OPERAND_32) info->slot = offset + info->slot * WORD_SLOT;
+        else info->slot = doubles + info->slot * DOUBLE_SLOT;
     }
-    l->slots_size = align_slot(offset + (uint32_t)units->count * UNIT);
-    l->code->peak_registers = (uint32_t)units->count;
+    l->slots_size = align_slot(doubles + (uint32_t)s->doubles.count * DOUBLE_SLOT);
+    l->code->peak_registers = (uint32_t)(s->words.count + 2 * s->doubles.count);
 }
 
 bool lower_slots(lowering *l)
@@ -219,15 +234,16 @@ bool lower_slots(lowering *l)
     find_friends(l);
     live_ranges live;
     bool ok = lower_liveness(l, &live);
-    lane_store predicates = { .words = l->draft_count * 2 / 64 + 1 };
-    lane_store units = { .words = predicates.words };
-    if (ok) ok = place_all(l, &live, &predicates, &units);
+    size_t words = l->draft_count * 2 / 64 + 1;
+    stores s = { { .words = words }, { .words = words }, { .words = words } };
+    if (ok) ok = place_all(l, &live, &s);
     if (ok) {
         find_used_constants(l);
-        set_offsets(l, &predicates, &units);
+        set_offsets(l, &s);
     }
-    free_store(&predicates);
-    free_store(&units);
+    free_store(&s.predicates);
+    free_store(&s.words);
+    free_store(&s.doubles);
     lower_liveness_free(&live);
     return ok;
 }
