@@ -54,10 +54,11 @@ gpul_status gpul__args_check_addresses(const gpul_kernel *kernel, const gpul_lau
         if (arg->kind != GPUL_ARG_ADDRESS || !arg->v.bits) continue;
         const char *hint = NULL, *wrong = judge(kernel->device, arg->v.bits, &hint);
         if (!wrong) continue;
+        const char *name = param->value.name && *param->value.name ? param->value.name : NULL;
         gpul__mistake_add(&mistakes, GPUL__ARGS_ADDRESS, param, hint,
-                          "argument %zu of '%s': 0x%" PRIx64 " for '%s' is %s", i + 1,
-                          kernel->info.name, arg->v.bits,
-                          param->value.name ? param->value.name : "", wrong);
+                          "argument %zu of '%s'%s%s%s: 0x%" PRIx64 " is %s", i + 1,
+                          kernel->info.name, name ? " ('" : "", name ? name : "", name ? "')" : "",
+                          arg->v.bits, wrong);
     }
     if (!mistakes.count && !mistakes.failed) return GPUL_OK;
     return gpul__mistakes_fail(&mistakes, opts->caller_file, opts->caller_line,

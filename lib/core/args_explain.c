@@ -26,11 +26,12 @@ static void say_type(gpul__str *out, const gpul_param *param, gpul_source_of_typ
     else gpul__str_add(out, "of unknown type");
 }
 
-/* "'x'", or "number 3" for a parameter whose name is not known. */
-static void say_parameter(gpul__str *out, const gpul_param *param, size_t index)
+/* "argument 3 of 'scale' ('by')"; without the name where it is not known. */
+static void say_place(gpul__str *out, const gpul_kernel *kernel, size_t index)
 {
-    if (param->value.name && *param->value.name) gpul__str_printf(out, "'%s'", param->value.name);
-    else gpul__str_printf(out, "number %zu", index + 1);
+    const char *name = kernel->info.params[index].value.name;
+    gpul__str_printf(out, "argument %zu of '%s'", index + 1, kernel->info.name);
+    if (name && *name) gpul__str_printf(out, " ('%s')", name);
 }
 
 static const char *integer_name(const gpul_arg *arg)
@@ -154,7 +155,9 @@ static const char *hint_for(gpul__arena *arena, int code, const gpul__slot *slot
                    ? "write gpul_null if a null pointer is meant; else the buffer's gpul_alloc "
                      "failed or it was freed"
                    : "gpul_value takes an object";
-    case GPUL__ARGS_FOREIGN: return "make all objects of a launch from one gpul_device";
+    case GPUL__ARGS_FOREIGN:
+        return "make all objects of a launch from one gpul_device; to bring the data over, read it and "
+               "write it to a buffer of this device";
     case GPUL__ARGS_CONST:
         return "pass the buffer itself, without gpul_in; or add const to the kernel's parameter if "
                "it only reads";
@@ -194,58 +197,42 @@ static void say_range(gpul__str *out, const gpul__slot *slot)
                          bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1);
 }
 
+#define ADD(...) gpul__mistake_add(mistakes, code, param, hint, __VA_ARGS__)
+
 static void add_mistake(gpul__mistakes *mistakes, int code, const gpul_kernel *kernel, size_t index,
                         const gpul_arg *arg)
 {
     const gpul_param *param = &kernel->info.params[index];
     const gpul__slot *slot = &kernel->slots[index];
-    gpul__str given = { 0 }, type = { 0 }, name = { 0 };
+    gpul__str given = { 0 }, type = { 0 }, place = { 0 };
     say_argument(&given, arg);
     say_type(&type, param, kernel->info.types);
-    say_parameter(&name, param, index);
+    say_place(&place, kernel, index);
     gpul__str_printf(&type, " (%u byte%s)", slot->size, plural(slot->size));
+    if (code == GPUL__ARGS_RANGE) say_range(&type, slot);
     const char *hint = hint_for(&mistakes->arena, code, slot, param, arg);
-    const char *g = gpul__str_text(&given), *t = gpul__str_text(&type), *n = gpul__str_text(&name);
+    const char *g = gpul__str_text(&given), *t = gpul__str_text(&type), *p = gpul__str_text(&place);
     switch (code) {
-    case GPUL__ARGS_RANGE:
-        say_range(&type, slot);
-        gpul__mistake_add(mistakes, code, param, hint,
-                          "argument %zu of '%s': %s does not fit in %s, %s", index + 1,
-                          kernel->info.name, g, n, gpul__str_text(&type));
-        break;
+    case GPUL__ARGS_RANGE: ADD("%s: %s does not fit in %s", p, g, t); break;
     case GPUL__ARGS_CONST:
-        gpul__mistake_add(
-            mistakes, code, param, hint,
-            "argument %zu of '%s': %s may only be read, and %s, %s, is no pointer to const",
-            index + 1, kernel->info.name, g, n, t);
+        ADD("%s: %s may only be read, and %s is no pointer to const", p, g, t);
         break;
     case GPUL__ARGS_ELEMENT:
-        gpul__mistake_add(mistakes, code, param, hint,
-                          "argument %zu of '%s': %s holds %s, and %s, %s, points at %s", index + 1,
-                          kernel->info.name, g, gpul_type_name(arg->v.buffer->type), n, t,
-                          gpul_type_name((gpul_type)slot->element));
+        ADD("%s: %s holds %s, and %s points at %s", p, g, gpul_type_name(arg->v.buffer->type), t,
+            gpul_type_name((gpul_type)slot->element));
         break;
-    case GPUL__ARGS_FOREIGN:
-        gpul__mistake_add(
-            mistakes, code, param, hint,
-            "argument %zu of '%s': %s for %s belongs to another device than the kernel", index + 1,
-            kernel->info.name, g, n);
-        break;
+    case GPUL__ARGS_FOREIGN: ADD("%s: %s belongs to another device than the kernel", p, g); break;
     case GPUL__ARGS_NULL:
-        gpul__mistake_add(mistakes, code, param, hint, "argument %zu of '%s': %s for %s, %s",
-                          index + 1, kernel->info.name,
-                          arg->kind == GPUL_ARG_BUFFER ? "a NULL buffer" : "a NULL object", n, t);
+        ADD("%s: a NULL %s for %s", p, arg->kind == GPUL_ARG_BUFFER ? "buffer" : "object", t);
         break;
-    default:
-        gpul__mistake_add(mistakes, code, param, hint, "argument %zu of '%s': %s is %s, got %s",
-                          index + 1, kernel->info.name, n, t, g);
-        break;
+    default: ADD("%s is %s, got %s", p, t, g); break;
     }
-    if (given.failed || type.failed || name.failed) mistakes->failed = true;
+    if (given.failed || type.failed || place.failed) mistakes->failed = true;
     gpul__str_free(&given);
     gpul__str_free(&type);
-    gpul__str_free(&name);
+    gpul__str_free(&place);
 }
+#undef ADD
 
 /* Two arguments of which each fits in the other's place. */
 static bool find_swapped(const gpul_kernel *kernel, gpul_arglist args, size_t *a, size_t *b)

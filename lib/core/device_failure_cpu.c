@@ -88,6 +88,10 @@ bool gpul__tell_cpu_fault(gpul_device *device, const gpul__refusal *refusal,
     gpul__str launch = { 0 };
     gpul__describe_launch(&launch, &found);
     const char *finding = report->details.finding_count ? report->details.findings[0].message : "";
+    /* A finding in the kernel itself begins with its name, which is said already. */
+    size_t length = strlen(found.kernel);
+    if (strncmp(finding, found.kernel, length) == 0 && gpul__starts(finding + length, ": "))
+        finding += length + 2;
     gpul__failure about = {
         .call = refusal->entry,
         .native_kind = GPUL_NATIVE_CUDA,

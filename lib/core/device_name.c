@@ -124,8 +124,7 @@ static gpul_status choose_ordinal(gpul__choice *out, const naming *name, const c
     gpul_status status = device_count(&count, out);
     if (status != GPUL_OK) return status;
     out->device = 0;
-    if (ordinal && !read_ordinal(&out->device, ordinal))
-        return fail_name(name, "a number is expected after the colon");
+    if (ordinal) read_ordinal(&out->device, ordinal);
     if (out->device < count) return GPUL_OK;
     const char *visible = secure_getenv("CUDA_VISIBLE_DEVICES");
     gpul__fail(GPUL__ENV_DEVICE_NAME, (.call = "gpul_open"),
@@ -282,7 +281,11 @@ gpul_status gpul__device_choose(gpul__choice *out, const char *text, const char 
         if (!name.text || !*name.text) name.text = "cuda";
     }
     gpul_status status;
-    if (is_kind(name.text, "cuda", &ordinal)) {
+    int number;
+    bool cuda = is_kind(name.text, "cuda", &ordinal);
+    if ((cuda || is_kind(name.text, "cpu", &ordinal)) && ordinal && !read_ordinal(&number, ordinal))
+        return fail_name(&name, "a number is expected after the colon");
+    if (cuda) {
         status = start_cuda(out, libcuda);
         return status == GPUL_OK ? choose_ordinal(out, &name, ordinal) : status;
     }

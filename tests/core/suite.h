@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "core/device.h"
 #include "core/image.h"
 #include "driver/fault.h"
 #include "driver/record.h"
@@ -69,8 +70,10 @@ static inline gpul_kernel_info *info_of(gpul_image *image, const char *name)
     return NULL;
 }
 
-/* Turns what is known of a kernel from PTX into what a compiler knows. */
-static inline void set_types(gpul_image *image, const char *name, const typed *types, size_t count)
+/* Turns what is known of a kernel from PTX into what a compiler knows; `names` are those of the
+ * parameters, with blanks between them. */
+static inline void set_types(gpul_image *image, const char *name, const char *names,
+                             const typed *types, size_t count)
 {
     gpul_kernel_info *info = info_of(image, name);
     gpul_param *params = gpul__arena_alloc(&image->arena, count * sizeof *params);
@@ -80,6 +83,10 @@ static inline void set_types(gpul_image *image, const char *name, const typed *t
     assert_int_equal(info->param_count, count);
     for (size_t i = 0; i < count; i++) {
         params[i] = info->params[i];
+        size_t length = strcspn(names, " ");
+        params[i].value.name = gpul__arena_strndup(&image->arena, names, length);
+        assert_non_null(params[i].value.name);
+        names += length + (names[length] == ' ');
         params[i].value.type_name = types[i].type_name;
         params[i].value.type = types[i].pointer ? GPUL_POINTER : types[i].type;
         params[i].value.element = types[i].element ? types[i].element : types[i].type;
@@ -103,8 +110,8 @@ static inline void set_types(gpul_image *image, const char *name, const typed *t
     info->params = params;
     info->types = GPUL_TYPES_COMPILER;
 }
-#define SET_TYPES(image, name, ...)                                                                \
-    set_types(image, name, (const typed[]){ __VA_ARGS__ },                                         \
+#define SET_TYPES(image, name, names, ...)                                                         \
+    set_types(image, name, names, (const typed[]){ __VA_ARGS__ },                                  \
               sizeof((const typed[]){ __VA_ARGS__ }) / sizeof(typed))
 
 static inline void show_error(const char *call)
@@ -173,19 +180,21 @@ static inline void type_kernels(gpul_image *image)
     const typed floats = { "float *", .pointer = true, .pointee = GPUL_F32 };
     const typed doubles = { "double *", .pointer = true, .pointee = GPUL_F64 };
     const typed ints = { "int *", .pointer = true, .pointee = GPUL_I32 };
-    SET_TYPES(image, "scale", floats, { "int", GPUL_I32 }, { "float", GPUL_F32 });
-    SET_TYPES(image, "c14_a", ints, { "short", GPUL_I16 });
-    SET_TYPES(image, "c14_b", doubles, { "float", GPUL_F32 }, { "char", GPUL_I8 });
-    SET_TYPES(image, "c14_c", { "char", GPUL_I8 }, ints, { "bool", GPUL_BOOL });
-    SET_TYPES(image, "c15_order", { "int", GPUL_I32 }, doubles, { "char", GPUL_I8 },
-              { "Quad", GPUL_STRUCT }, { "int", GPUL_I32 }, { "long long", GPUL_I64 });
-    SET_TYPES(image, "c15_inner", { "Rec", GPUL_STRUCT }, doubles);
-    SET_TYPES(image, "every", { "bool", GPUL_BOOL }, { "signed char", GPUL_I8 },
-              { "unsigned char", GPUL_U8 }, { "short", GPUL_I16 }, { "unsigned short", GPUL_U16 },
-              { "int", GPUL_I32 }, { "unsigned", GPUL_U32 }, { "long", GPUL_I64 },
-              { "unsigned long", GPUL_U64 }, { "float", GPUL_F32 }, { "double", GPUL_F64 },
-              { "__half", GPUL_F16 }, { "__nv_bfloat16", GPUL_BF16 },
-              { "float3", GPUL_STRUCT, GPUL_F32, 3 }, { "Mode", GPUL_I32, .is_enum = true },
+    SET_TYPES(image, "scale", "data n by", floats, { "int", GPUL_I32 }, { "float", GPUL_F32 });
+    SET_TYPES(image, "c14_a", "out s", ints, { "short", GPUL_I16 });
+    SET_TYPES(image, "c14_b", "out x c", doubles, { "float", GPUL_F32 }, { "char", GPUL_I8 });
+    SET_TYPES(image, "c14_c", "c out neg", { "char", GPUL_I8 }, ints, { "bool", GPUL_BOOL });
+    SET_TYPES(image, "c15_order", "a out c q b w", { "int", GPUL_I32 }, doubles,
+              { "char", GPUL_I8 }, { "Quad", GPUL_STRUCT }, { "int", GPUL_I32 },
+              { "long long", GPUL_I64 });
+    SET_TYPES(image, "c15_inner", "r out", { "Rec", GPUL_STRUCT }, doubles);
+    SET_TYPES(image, "every", "flag c uc s us i u l ul f d h b f3 e in out any",
+              { "bool", GPUL_BOOL }, { "signed char", GPUL_I8 }, { "unsigned char", GPUL_U8 },
+              { "short", GPUL_I16 }, { "unsigned short", GPUL_U16 }, { "int", GPUL_I32 },
+              { "unsigned", GPUL_U32 }, { "long", GPUL_I64 }, { "unsigned long", GPUL_U64 },
+              { "float", GPUL_F32 }, { "double", GPUL_F64 }, { "__half", GPUL_F16 },
+              { "__nv_bfloat16", GPUL_BF16 }, { "float3", GPUL_STRUCT, GPUL_F32, 3 },
+              { "Mode", GPUL_I32, .is_enum = true },
               { "const float *", .pointer = true, .is_const = true, .pointee = GPUL_F32 },
               { "float4 *", .pointer = true, .pointee = GPUL_STRUCT, .pointee_element = GPUL_F32 },
               { "void *", .pointer = true, .pointee = GPUL_VOID });

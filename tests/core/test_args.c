@@ -177,7 +177,7 @@ static void classes_are_compared(void **state)
     launches = gpul__record_launches();
     /* A double for a float: named with both sizes, the place and what to write. */
     assert_code(gpul_launch(scale, ONE, gpul_args(data, 16, 2.5)), 304, "argument 3 of 'scale'",
-                "'by'", "float (4 bytes)", "double 2.5 (8 bytes)", "write 2.5f");
+                "('by')", "float (4 bytes)", "double 2.5 (8 bytes)", "write 2.5f");
     assert_int_equal(gpul_last_error()->detail_count, 1);
     assert_int_equal(gpul_last_error()->details[0].line, 12);
     assert_string_equal(gpul_last_error()->details[0].parameter, "by");
