@@ -30,7 +30,12 @@ static void unknown_parameter(const plan *p, const step *s, const assignment *a)
         fail(CODE_ARGS_NO_PARAMETER, "kernel '%s' has no parameter '%s'", s->kernel->name, a->base);
     message_at_span(
         m, (span){ a->name_at.word, a->name_at.start, a->name_at.start + strlen(a->base) });
-    if (count) message_note_at(m, place_of_params(p, s->kernel), "its parameters");
+    const char *own = s->kernel->param_count ? s->kernel->params[0].value.name : NULL;
+    bool unnamed = count && !(own && *own);
+    if (unnamed)
+        message_note(m, "its %u parameters have no names: they are given by position, from 0",
+                     count);
+    else if (count) message_note_at(m, place_of_params(p, s->kernel), "its parameters");
     else message_note(m, "it has no parameters at all");
     const char *only = free_parameter(s), *near = nearest_name(a->base, names, count);
     const char *rest = a->name_at.word->text + a->name_at.start + strlen(a->base);
@@ -98,8 +103,9 @@ static bool report_missing(const plan *p, const step *s, const bool *missing)
                    s->kernel->name)
             : fail(CODE_ARGS_COUNT, "%u of the %u parameters of '%s' ha%s no value: %s", count,
                    total, s->kernel->name, count == 1 ? "s" : "ve", text_of(&names));
+    uint32_t noted = 0;
     for (uint32_t i = 0; i < total; i++)
-        if (missing[i])
+        if (missing[i] && noted++ < 6)
             message_note_at(m, place_of_param(p, s->arguments[i].param), "%s",
                             what_it_needs(&s->arguments[i]));
     const char *words = suggest_words(s->kernel, s->request);

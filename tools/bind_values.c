@@ -53,6 +53,8 @@ bool reference_value(const plan *p, const step *s, span at, uint64_t *value, boo
     for (const char *c = given; *c; c++)
         if (!isalnum((unsigned char)*c) && *c != '_' && *c != '.') return false;
     const char *name = mem_copy(given, (size_t)(dot - given)), *field = dot + 1;
+    *value = 0;
+    if (p->only_literals) return true;
     if (same_text(name, "dev")) {
         if (p->device && same_text(field, "sms")) *value = (uint64_t)p->device->multiprocessors;
         else if (p->device && same_text(field, "warp")) *value = (uint64_t)p->device->warp_size;

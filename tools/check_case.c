@@ -164,15 +164,13 @@ static void first_error(check_result *r)
     r->details = text_of(&details);
 }
 
-/* What `fails GLnnnn` makes of the messages. */
-static void judge_expected_failure(const case_definition *definition, check_result *r)
+/* Did the case fail as `fails GLnnnn` says?  If not, a message says so. */
+static bool failed_as_expected(const case_definition *definition)
 {
     for (size_t i = 0; i < messages_count(); i++)
         if (messages_at(i)->severity == SEVERITY_ERROR &&
-            messages_at(i)->code == definition->fails_code) {
-            r->status = CASE_PASS;
-            return;
-        }
+            messages_at(i)->code == definition->fails_code)
+            return true;
     message *m;
     if (!messages_failed())
         m = fail(CODE_CHECK_PASSED, "case '%s' passed, but is expected to fail with %s",
@@ -181,6 +179,7 @@ static void judge_expected_failure(const case_definition *definition, check_resu
         m = fail(CODE_CHECK_PASSED, "case '%s' failed otherwise than by %s", definition->name,
                  definition->fails);
     message_at_span(m, definition->fails_at);
+    return false;
 }
 
 static double milliseconds_now(void)
@@ -210,18 +209,14 @@ _Noreturn void check_worker(const check_list *list, size_t first, const element_
         const char *skipped = open ? run_case(c, &s, options, &fault) : no_device;
         r.milliseconds = milliseconds_now() - start;
         const case_definition *definition = directives_case(c->directives, c->name);
-        r.status = skipped ? CASE_SKIP : messages_failed() ? CASE_FAIL : CASE_PASS;
-        bool expected = false;
-        if (!skipped && definition->fails) {
-            judge_expected_failure(definition, &r);
-            expected = r.status == CASE_PASS && messages_failed();
-            if (!expected) r.status = CASE_FAIL;
-        }
+        bool expected = !skipped && definition->fails && failed_as_expected(definition);
+        r.status = skipped ? CASE_SKIP : messages_failed() && !expected ? CASE_FAIL : CASE_PASS;
         if (!expected) first_error(&r);
-        if (r.status == CASE_FAIL && definition->fails &&
-            messages_count()) /* the last message is the verdict */
-            r.summary = mem_format("GL%04d %s", messages_at(messages_count() - 1)->code,
-                                   messages_at(messages_count() - 1)->text);
+        if (!skipped && definition->fails && !expected) { /* the last message is the verdict */
+            const message *last = messages_at(messages_count() - 1);
+            r.code = last->code;
+            r.summary = mem_format("GL%04d %s", last->code, last->text);
+        }
         if (skipped) r.summary = skipped;
         if (!open) r.code = no_device_code;
         if (!record_write(to, i, &r)) _exit(EXIT_BUG);

@@ -41,6 +41,7 @@ static void text_case(const check_list *list, size_t index)
     text_add(&line, c->name);
     pad_to(&line, 7 + widest_file(list) + 3 + 16);
     if (r->status == CASE_PASS) text_format(&line, "%5.0f ms", r->milliseconds);
+    else if (strlen(r->summary) > 100) text_format(&line, "   %.100s...", r->summary);
     else text_format(&line, "   %s", r->summary);
     puts(text_of(&line));
     fflush(stdout);

@@ -73,19 +73,20 @@ static const char *squeezed(const char *source)
 static const char *overload_of(const gpul_kernel_info *kernel)
 {
     text out = { 0 };
-    text_format(&out, "%s(", kernel->name);
+    text_format(&out, "%.*s(", (int)strcspn(kernel->name, "("), kernel->name);
     for (uint32_t i = 0; i < kernel->param_count; i++)
         text_format(&out, "%s%s", i ? "," : "", param_type_text(&kernel->params[i]));
     text_char(&out, ')');
     return squeezed(text_of(&out));
 }
 
+/* Without namespaces and, for an overload, without its parameters. */
 static const char *last_part(const char *name)
 {
     const char *best = name;
-    for (const char *c = name; *c && *c != '<'; c++)
+    for (const char *c = name; *c && *c != '<' && *c != '('; c++)
         if (c[0] == ':' && c[1] == ':') best = c + 2;
-    return best;
+    return strchr(best, '<') ? best : mem_copy(best, strcspn(best, "("));
 }
 
 const gpul_kernel_info *find_kernel(const gpul_image *image, const char *name, size_t *count)
@@ -115,11 +116,14 @@ static const char *signature_of(const gpul_kernel_info *k)
     return k->signature && *k->signature ? k->signature : k->name;
 }
 
-static void list_kernels(const plan *p, message *m)
+/* `fitting`: only those that this name may mean; NULL: all. */
+static void list_kernels(const plan *p, message *m, const char *fitting)
 {
     size_t kernels = gpul_image_kernel_count(p->image);
     for (size_t i = 0; i < kernels && i < 12; i++) {
         const gpul_kernel_info *k = gpul_image_kernel(p->image, i);
+        if (fitting && !same_text(last_part(squeezed(k->name)), last_part(squeezed(fitting))))
+            continue;
         message_note_at(m, place_of_kernel(p, k), "%s%s%s%s", signature_of(k),
                         k->is_template ? ", a template: name its arguments, as in -k '" : "",
                         k->is_template ? mem_format("%s<float>", k->name) : "",
@@ -144,7 +148,7 @@ static const gpul_kernel_info *no_such_kernel(const plan *p, const step_request 
                             "a kernel with a close name");
     if (near) message_hint(m, "-k %s", shell_quoted(near));
     else {
-        list_kernels(p, m);
+        list_kernels(p, m, NULL);
         if (kernels == 1) message_hint(m, "-k %s", shell_quoted(names[0]));
     }
     return NULL;
@@ -172,7 +176,7 @@ const gpul_kernel_info *choose_kernel(const plan *p, const step_request *request
                 message_at_span(fail(CODE_LAUNCH_WHICH, "'%s' fits %zu kernels; say which one",
                                      request->kernel, count),
                                 request->kernel_at);
-            list_kernels(p, m);
+            list_kernels(p, m, request->kernel);
             message_hint(m, "-k %s", shell_quoted(overload_of(found)));
             return NULL;
         }
@@ -207,7 +211,7 @@ const gpul_kernel_info *choose_kernel(const plan *p, const step_request *request
     else
         m = fail(CODE_LAUNCH_WHICH, "%s has %zu kernels; say which one to run", p->source->path,
                  count);
-    list_kernels(p, m);
+    list_kernels(p, m, NULL);
     text hint = { 0 };
     for (size_t i = 0, shown = 0; i < kernels && shown < 4; i++) {
         const gpul_kernel_info *k = gpul_image_kernel(p->image, i);

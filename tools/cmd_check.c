@@ -131,7 +131,7 @@ static bool collect(collector *c, element_list *elements)
         }
     }
     if (!any) need_file("check");
-    else if (!c->list->cases.count && !messages_failed())
+    else if (!c->list->cases.count && c->filter)
         fail(CODE_CLI_FILE, "no case fits --filter %s", c->filter ? c->filter : "");
     for (size_t i = 0; i < messages_count(); i++)
         if (messages_at(i)->severity == SEVERITY_ERROR && !messages_at(i)->shown) return false;

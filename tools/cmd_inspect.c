@@ -228,6 +228,9 @@ int cmd_inspect(element_list *elements)
                      *only = option_find(elements, OPT_KERNEL);
     if (device && !session_open(&s, device, false)) return 0;
     compile_job job = { .source = &source, .options = &all, .session = device ? &s : NULL };
+    /* for the CPU device there would be PTX only, and no registers to tell of */
+    const char *named = getenv("GPULAUNCH_DEVICE");
+    if (!device && named && starts_with(named, "cpu")) job.arch = "sm_90";
     if (only && expression_needed(only->text)) *list_add(&job.expressions) = only->text;
     gpul_image *image = compile_source(&job);
     if (image) {

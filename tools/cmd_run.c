@@ -51,6 +51,13 @@ static int judge(run_state *r)
     return messages_status();
 }
 
+static void before_step(void *user, execution *x, size_t index)
+{
+    (void)x;
+    show_step(user, index);
+    if (summary_stream) fflush(summary_stream);
+}
+
 static bool set_up(run_state *r, const element_list *elements, const element_list *build)
 {
     job *j = &r->job;
@@ -72,12 +79,12 @@ static int run_job(run_state *r, const element_list *elements, const element_lis
     job *j = &r->job;
     if (!set_up(r, elements, build)) return messages_status();
     messages_flush();
-    for (size_t i = 0; i < j->plan.steps.count; i++) show_step(r, i);
     if (j->request.dry_run) {
+        for (size_t i = 0; i < j->plan.steps.count; i++) show_step(r, i);
         if (summary_stream) fputs("dry run   nothing was launched\n", summary_stream);
         return 0;
     }
-    if (summary_stream) fflush(summary_stream);
+    j->run.before_step = before_step;
     j->run.after_step = after_step;
     j->run.user = r;
     if (!execution_allocate(&j->run)) return messages_status();

@@ -4,6 +4,8 @@
 int exit_status_of(int code)
 {
     if (code == CODE_EXECUTE_TIMEOUT) return EXIT_TIMEOUT;
+    if (code == CODE_COMPILE_OPTION)
+        return EXIT_USAGE; /* a word of the command line, not the source */
     switch (code / 100) {
     case 1:
     case 2:

@@ -200,7 +200,7 @@ static void count_errors(const compile_job *job, size_t before)
     message *last = NULL;
     for (size_t i = messages_count(); i-- > 0 && !last;)
         if (messages_at(i)->severity == SEVERITY_ERROR) last = (message *)messages_at(i);
-    if (last && errors && last->code / 100 == 5)
+    if (last && errors && last->at.kind == PLACE_SOURCE)
         message_block(last, mem_format("%zu error%s in %s. Nothing was run.", errors,
                                        errors == 1 ? "" : "s", job->source->path));
 }
@@ -225,6 +225,7 @@ gpul_image *compile_source(compile_job *job)
         apply(&opts, &lists, &job->options->items[i].use);
     for (size_t i = 0; i < job->more_defines.count; i++)
         *list_add(&lists.defines) = job->more_defines.items[i];
+    if (!opts.arch && !job->session) opts.arch = job->arch;
     if (lists.failed || !compile_options_check(job->options)) return NULL;
     if (opts.debug) opts.line_info = false;
     opts.defines = ended(&lists.defines);
@@ -246,7 +247,11 @@ gpul_image *compile_source(compile_job *job)
     }
     log_drain();
     if (status) {
-        library_message(&p);
+        message *m = library_message(&p);
+        for (size_t i = 0; i < job->options->count && m->code == CODE_COMPILE_ARCH; i++)
+            if (job->options->items[i].use.id == OPT_ARCH ||
+                job->options->items[i].use.id == OPT_GPU_ARCH)
+                message_at(m, place_of_option(&job->options->items[i].use));
         count_errors(job, before);
         if (common.verbose && *gpul_last_error()->log)
             fprintf(stderr, "%s\n", gpul_last_error()->log);

@@ -9,6 +9,7 @@ typedef struct compile_job {
     const element_list *options; /* compile options, weakest first */
     const session *session;      /* NULL: for no device */
     bool line_info;              /* unless the options say otherwise */
+    const char *arch;            /* without a device and -arch; NULL: what the library chooses */
     list_of(const char *) expressions;
     list_of(const char *) more_defines; /* of a sweep */
 } compile_job;

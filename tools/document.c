@@ -197,13 +197,14 @@ static json_t *stats_object(const buffer *b)
 {
     buffer_stats stats;
     if (!stats_of(b, &stats) || !stats.known) return json_null();
-    bool none = b->count == stats.nans + stats.infinities;
+    bool none = b->count == stats.nans + stats.infinities + stats.unset;
     json_t *object = json_object();
     set(object, "min", none ? json_null() : number(stats.low));
     set(object, "max", none ? json_null() : number(stats.high));
     set(object, "mean", none ? json_null() : number(stats.mean));
     set(object, "nan", json_integer((json_int_t)stats.nans));
     set(object, "inf", json_integer((json_int_t)stats.infinities));
+    set(object, "unset", json_integer((json_int_t)stats.unset));
     return object;
 }
 

@@ -19,6 +19,7 @@ typedef struct execution {
     unsigned char pattern; /* of poison */
     bool silent;           /* a second run: no printf, no hooks */
     bool always_twice;     /* look for unwritten elements although the check passed */
+    void (*before_step)(void *user, struct execution *x, size_t step);
     void (*after_step)(void *user, struct execution *x,
                        size_t step); /* results are there to be read */
     void *user;

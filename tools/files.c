@@ -155,8 +155,8 @@ static bool read_raw(file_content *out, const file_request *request, int fd, uin
         if (count)
             message_hint(
                 m,
-                "%s=%llu:@%s  takes the first %llu elements; %s=@%s,skip=%llu  drops a %llu-byte header",
-                request->name, (unsigned long long)count, request->path, (unsigned long long)count,
+                "%s=%s:@%s  takes the first %llu elements; %s=@%s,skip=%llu  drops a %llu-byte header",
+                request->name, count_text(count), request->path, (unsigned long long)count,
                 request->name, request->path, (unsigned long long)rest, (unsigned long long)rest);
         return false;
     }

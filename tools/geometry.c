@@ -73,6 +73,7 @@ static bool cannot_infer(const step *s)
     return false;
 }
 
+/* A colour image for a kernel that has a thread for each value, not for each pixel. */
 static bool has_channels(const buffer *b, const gpul_kernel_info *k)
 {
     if (b->channels < 2 || b->shape.rank != 3 || !knows_indices(k) || kernel_rank(k) != 2)
@@ -352,6 +353,15 @@ static void warn_flat(const plan *p, const step *s, bool strict)
         break;
     }
     message_hint(m, "give the buffers a shape such as 640x480, or --threads 640,480");
+}
+
+bool geometry_channels(const step *s)
+{
+    if (s->request->grid.rank || s->request->threads.rank || s->request->over) return true;
+    for (uint32_t i = 0; i < s->kernel->param_count; i++)
+        if (counts(&s->arguments[i]) && has_channels(s->arguments[i].buffer, s->kernel))
+            return false;
+    return true;
 }
 
 /* ---- All of it ---- */

@@ -220,6 +220,7 @@ static void free_shadows(step *s)
 static bool run_step(execution *x, size_t index)
 {
     step *s = x->plan->steps.items[index];
+    if (x->before_step && !x->silent) x->before_step(x->user, x, index);
     bool good = execution_fill(x, index) && (x->silent || take_shadows(x, s)) &&
                 execution_run_step(x, index) && judge_step(x, s);
     free_shadows(s);

@@ -90,8 +90,12 @@ static void unknown_length(const step *s, const buffer *b, bool differ)
                  b->at.word ? word_text : "it", s->kernel->name);
     }
     if (b->at.word) message_at_span(m, b->at);
-    message_hint(m, "%s=1M%s%s", b->name, b->spec.shape_kind == SHAPE_NONE && b->at.word ? ":" : "",
-                 b->spec.shape_kind == SHAPE_NONE && b->at.word ? source : "");
+    const char *slash =
+        b->spec.type ? strchr(source, '/') : NULL; /* the length stands behind TYPE/ */
+    const char *type = slash ? mem_copy(source, (size_t)(slash - source) + 1) : "";
+    bool more = b->spec.shape_kind == SHAPE_NONE && b->at.word;
+    message_hint(m, "%s=%s1M%s%s", b->name, type, more ? ":" : "",
+                 more ? (slash ? slash + 1 : source) : "");
 }
 
 /* The one shape or length that all known buffers agree on. */
@@ -129,7 +133,7 @@ bool resolve_lengths(plan *p, step *s)
         }
         if (progress || !good) continue;
         shape common_shape;
-        const char *from;
+        const char *from = NULL;
         bool differ = false, known = agreed(s, &common_shape, &from, &differ);
         for (uint32_t i = 0; i < count; i++) {
             argument *arg = &s->arguments[i];

@@ -20,9 +20,10 @@ place place_word(const word *w)
 place place_source(const char *file, unsigned line, unsigned column, unsigned end_column,
                    const char *source)
 {
+    /* copies: the library's strings may be gone before the message is shown */
     return (place){ .kind = file && *file ? PLACE_SOURCE : PLACE_NONE,
-                    .file = file,
-                    .source = source,
+                    .file = file ? mem_dup(file) : NULL,
+                    .source = source ? mem_dup(source) : NULL,
                     .line = line,
                     .column = column,
                     .end_column = end_column };

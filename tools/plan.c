@@ -53,9 +53,10 @@ bool plan_bind(plan *p)
         *list_add(&p->steps) = s;
         bool good = bind_step(p, s);
         bool lengths = good && resolve_lengths(p, s);
-        /* values are read even when lengths fail, unless they may need them */
-        if (good) good = lengths && bind_values(p, s);
-        if (!good || !check_swap(p, s) || !bind_expectations(p, s)) return false;
+        p->only_literals = !lengths; /* their mistakes are told together with the others */
+        good = bind_values(p, s) && lengths;
+        if (!good || !geometry_channels(s) || !check_swap(p, s) || !bind_expectations(p, s))
+            return false;
     }
     return true;
 }

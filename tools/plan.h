@@ -60,12 +60,15 @@ typedef struct plan {
     list_of(step *) steps;
     list_of(buffer *) buffers; /* of all steps, in the order of making */
     uint64_t seed;
+    bool only_literals; /* references cannot be resolved: a mistake was found before */
 } plan;
 
 /* Makes the plan.  False: messages say why.  The geometry is not part of it (plan_geometry). */
 bool plan_bind(plan *p);
 bool plan_geometry(plan *p, bool strict); /* strict: a flat launch of a 2-D kernel is an error */
-void plan_free(plan *p);                  /* contents */
+bool geometry_channels(
+    const step *s);      /* false: a colour image meets a kernel of one value a pixel */
+void plan_free(plan *p); /* contents */
 
 /* The stages of plan_bind. */
 const gpul_kernel_info *choose_kernel(const plan *p, const step_request *request);

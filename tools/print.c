@@ -4,13 +4,14 @@
 
 enum { USUAL = 64, A_ROW = 8 };
 
-static void add_leaf(text *line, const leaf *f, const unsigned char *bytes)
+static void add_leaf(text *line, const leaf *f, const unsigned char *bytes, bool pure)
 {
     size_t size = type_size(f->type);
     if (!size) text_format(line, "0x%llx", (unsigned long long)value_to_int(GPUL_U64, bytes));
     for (uint32_t lane = 0; size && lane < f->count; lane++) {
         if (lane) text_char(line, ' ');
-        value_print(line, f->type, bytes + lane * size, 0);
+        if (pure && is_poison(bytes + lane * size, size)) text_add(line, "(unset)");
+        else value_print(line, f->type, bytes + lane * size, 0);
     }
 }
 
@@ -37,7 +38,7 @@ static void print_piece(const buffer *b, const unsigned char *bytes, uint64_t fi
             const leaf *one = &l->leaves.items[f];
             if (f) text_add(&line, "   ");
             if (*one->path) text_format(&line, "%s ", one->path);
-            add_leaf(&line, one, bytes + i * l->size + one->offset);
+            add_leaf(&line, one, bytes + i * l->size + one->offset, b->direction == DIR_OUT);
         }
         if (i + 1 == count || (index + 1) % row == 0) {
             text_char(&line, '\n');

@@ -1,17 +1,27 @@
 /* The library's error record as messages of the command.  SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
 #include "session.h"
 
-static const char *line_of(const plan *p, const gpul_detail *d)
+/* Is it the source file, perhaps by another path? */
+static bool is_source(const plan *p, const char *file)
 {
-    if (d->source && *d->source) return d->source;
-    if (!p || !p->source || !d->file || !same_text(d->file, p->source->path)) return NULL;
-    return source_line(p->source, d->line);
+    if (!p || !p->source) return false;
+    if (same_text(file, p->source->path)) return true;
+    char *real = realpath(p->source->path, NULL);
+    bool same = real && same_text(real, file);
+    free(real);
+    return same;
 }
 
 static place place_of_detail(const plan *p, const gpul_detail *d)
 {
     if (!d->file || !*d->file) return (place){ 0 };
-    return place_source(d->file, d->line, d->column, d->end_column, line_of(p, d));
+    if (!is_source(p, d->file))
+        return place_source(d->file, d->line, d->column, d->end_column,
+                            d->source && *d->source ? d->source : NULL);
+    return place_source(p->source->path, d->line, d->column, d->end_column,
+                        source_line(p->source, d->line));
 }
 
 /* Remarks of the library to programmers, which say nothing to a user of the command. */
@@ -23,6 +33,8 @@ static bool for_programmers(const char *hint)
 
 static void add_hints(message *m, const gpul_error *e)
 {
+    if (m->code == CODE_COMPILE_EMPTY && e->hint && strchr(e->hint, '<'))
+        message_hint(m, "-k 'NAME<float>'");
     if (!e->hint || for_programmers(e->hint)) return;
     for (const char *line = e->hint; *line;) { /* several hints stand on lines of their own */
         size_t length = strcspn(line, "\n");
@@ -35,7 +47,7 @@ static void add_native(message *m, const gpul_error *e)
 {
     if (e->native_kind != GPUL_NATIVE_CUDA || !e->native_name || strstr(m->text, e->native_name))
         return;
-    message_note(m, "the driver reported %s (%d)", e->native_name, e->native);
+    message_note(m, "in the driver's words: %s (%d)", e->native_name, e->native);
 }
 
 /* A compiler's mistakes are messages of their own, each at its place. */

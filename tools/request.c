@@ -280,6 +280,20 @@ bool request_add(run_request *out, const element_list *elements, int level)
     return add_elements(out, elements, 0, level);
 }
 
+/* What belongs to the person at the prompt, and not to the file. */
+static bool has_meaning_in_file(const option_use *use)
+{
+    static const option_id own[] = { OPT_CASE,      OPT_NO_DIRECTIVES, OPT_TRUST,
+                                     OPT_DEVICE,    OPT_REQUIRE_GPU,   OPT_SANITIZE,
+                                     OPT_DRY_RUN,   OPT_SAVE_CASE,     OPT_SAVE_DIRECTIVE,
+                                     OPT_ARGS_FROM, OPT_TRACE };
+    if (same_text(use->row->group, "every command") || same_text(use->row->group, "measuring"))
+        return false;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (use->id == own[i]) return false;
+    return true;
+}
+
 bool request_add_words(run_request *out, const word_list *words, size_t step, int level,
                        unsigned commands)
 {
@@ -288,6 +302,13 @@ bool request_add_words(run_request *out, const word_list *words, size_t step, in
     for (size_t i = 0; i < elements.count; i++) {
         const element *e = &elements.items[i];
         if (e->kind != ELEMENT_OPTION || !e->use.name.word->confined) continue;
+        if (!has_meaning_in_file(&e->use)) {
+            message *m = message_at(fail(CODE_DIRECTIVE_WORD, "%s has no meaning in a directive",
+                                         option_shown(e->use.row)),
+                                    place_of(e->use.name));
+            message_hint(m, "give it on the command line");
+            good = false;
+        }
         if (e->use.id != OPT_OUT || paths_trusted) continue;
         message *m =
             message_at(fail(CODE_DIRECTIVE_TRUST, "a directive may not write files, and -o would"),

@@ -114,6 +114,8 @@ layout *layout_of(const gpul_member *m)
 {
     layout *l = mem_alloc(sizeof *l);
     l->type_name = m->type_name && *m->type_name ? m->type_name : type_name(m->type);
+    while (starts_with(l->type_name, "const ") || starts_with(l->type_name, "volatile "))
+        l->type_name = strchr(l->type_name, ' ') + 1;
     l->size = m->size;
     l->align = m->align ? m->align : 1;
     l->is_struct = m->type == GPUL_STRUCT && m->member_count && m->lanes <= 1;

@@ -97,6 +97,19 @@ static const char *direction_text(const buffer *b)
     return words[b->direction];
 }
 
+/* As the description says it, with the range that rand has by itself. */
+static const char *source_text(const buffer *b, uint64_t seed)
+{
+    const char *said = spec_source_text(&b->spec, seed);
+    if (b->spec.source != SOURCE_RAND || b->spec.first.word || b->layout->is_struct) return said;
+    gpul_type type = b->layout->leaves.items[0].type;
+    return mem_format("rand %s%s",
+                      type_is_float(type) ? "-1..1"
+                      : type == GPUL_BOOL ? "0..1"
+                                          : "0..127",
+                      said + strlen("rand"));
+}
+
 static const char *value_type(const argument *arg)
 {
     return arg->layout && arg->kind == ARG_VALUE ? param_type_text(arg->param) : "";
@@ -137,7 +150,7 @@ void show_arguments(const plan *p, const step *s)
                 text_add(&line, direction_text(b));
             }
             const char *source = arg->reused ? mem_format("%s of step %zu", b->name, b->step + 1)
-                                             : spec_source_text(&b->spec, p->seed);
+                                             : source_text(b, p->seed);
             if (*source || b->shape_from)
                 pad_to(&line, COLUMN_SOURCE + value_column - COLUMN_VALUE);
             text_add(&line, source);
@@ -194,6 +207,13 @@ void show_checks(const step *s)
 
 /* ---- Previews ---- */
 
+bool is_poison(const unsigned char *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (bytes[i] != POISON_FIRST) return false;
+    return size >= 4;
+}
+
 bool stats_of(const buffer *b, buffer_stats *out)
 {
     gpul_type type;
@@ -214,7 +234,8 @@ bool stats_of(const buffer *b, buffer_stats *out)
         }
         for (uint64_t i = 0; i < count * lanes; i++) {
             double value = value_to_double(type, bytes + i * size);
-            if (value != value) out->nans++;
+            if (b->direction == DIR_OUT && is_poison(bytes + i * size, size)) out->unset++;
+            else if (value != value) out->nans++;
             else if (value - value != 0) out->infinities++;
             else {
                 if (!finite || value < out->low) out->low = value;
@@ -228,13 +249,6 @@ bool stats_of(const buffer *b, buffer_stats *out)
     out->known = true;
     out->mean = finite ? sum / (double)finite : 0;
     return true;
-}
-
-static bool is_poison(const unsigned char *bytes, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        if (bytes[i] != POISON_FIRST) return false;
-    return size >= 4;
 }
 
 static void preview_element(text *line, const buffer *b, uint64_t index, bool poison)
@@ -275,6 +289,7 @@ static void show_preview(const buffer *b)
     buffer_stats stats;
     if (b->bytes <= (uint64_t)1 << 30 && stats_of(b, &stats) && stats.known && b->count > 1) {
         text_format(&line, "    min %.5g max %.5g mean %.5g", stats.low, stats.high, stats.mean);
+        if (stats.unset) text_format(&line, " unset %llu", (unsigned long long)stats.unset);
         if (stats.nans) text_format(&line, " nan %llu", (unsigned long long)stats.nans);
         if (stats.infinities) text_format(&line, " inf %llu", (unsigned long long)stats.infinities);
     }
@@ -286,10 +301,12 @@ void show_previews(const step *s)
     if (!summary_stream) return;
     for (uint32_t i = 0; i < s->kernel->param_count; i++) {
         const argument *arg = &s->arguments[i];
-        if (arg->kind != ARG_BUFFER || arg->buffer->direction == DIR_IN ||
-            arg->buffer->direction == DIR_SCRATCH)
+        const step_request *r = s->request;
+        bool swapped =
+            r->swap_a && (same_text(arg->name, r->swap_a) || same_text(arg->name, r->swap_b));
+        if (arg->kind != ARG_BUFFER || arg->buffer->direction == DIR_SCRATCH) continue;
+        if (!swapped && (arg->buffer->direction == DIR_IN || (arg->reused && arg->param->is_const)))
             continue;
-        if (arg->reused && arg->param->is_const) continue;
         show_preview(arg->buffer);
     }
 }

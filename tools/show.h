@@ -24,10 +24,13 @@ bool print_requested(const plan *p, const step *s);
 /* Lines up columns: at least two blanks, else up to `column`. */
 void pad_to(text *line, size_t column);
 
+/* Poison that nobody wrote over; one and two bytes may be so by chance. */
+bool is_poison(const unsigned char *bytes, size_t size);
+
 typedef struct buffer_stats {
     bool known; /* a plain number type */
     double low, high, mean;
-    uint64_t nans, infinities;
+    uint64_t nans, infinities, unset;
 } buffer_stats;
 bool stats_of(const buffer *b, buffer_stats *out);
 

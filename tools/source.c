@@ -1,4 +1,6 @@
 /* Reading the source file.  SPDX-License-Identifier: MIT */
+#include <dirent.h>
+
 #include "source.h"
 
 #include "files.h"
@@ -25,6 +27,18 @@ static bool looks_like_image(const unsigned char *data, size_t size, bool *ptx)
     return *ptx;
 }
 
+/* A file of a close name in the same folder. */
+static const char *near_file(const char *folder, const char *path)
+{
+    list_of(const char *) names = { 0 };
+    DIR *listing = opendir(*folder ? folder : ".");
+    for (struct dirent *d; listing && (d = readdir(listing));)
+        if (d->d_name[0] != '.') *list_add(&names) = mem_dup(d->d_name);
+    if (listing) closedir(listing);
+    const char *near = nearest_name(path + strlen(folder), names.items, names.count);
+    return near ? mem_format("%s%s", folder, near) : NULL;
+}
+
 bool source_read_path(source_file *out, const char *path, place at)
 {
     *out = (source_file){ .path = same_text(path, "-") ? "<stdin>" : path };
@@ -34,6 +48,8 @@ bool source_read_path(source_file *out, const char *path, place at)
     const char *why;
     if (!file_slurp(&data, &out->size, path, &why)) {
         message *m = message_at(fail(CODE_FILE_OPEN, "%s cannot be read: %s", path, why), at);
+        const char *near = near_file(out->folder, path);
+        if (near) message_hint(m, "%s", shell_quoted(near));
         if (strchr(path, '='))
             message_hint(
                 m, "the first word after the command is the file: gpulaunch run FILE.cu %s", path);

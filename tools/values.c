@@ -201,6 +201,17 @@ const char *value_whole_text(const char *source, size_t length)
     return mem_dup(digits + at);
 }
 
+const char *count_text(uint64_t value)
+{
+    static const char suffixes[] = "GMK";
+    for (int i = 0; i < 3; i++) {
+        uint64_t unit = (uint64_t)1 << (30 - 10 * i);
+        if (value >= unit && value % unit == 0)
+            return mem_format("%llu%c", (unsigned long long)(value / unit), suffixes[i]);
+    }
+    return mem_format("%llu", (unsigned long long)value);
+}
+
 value_fault value_count(uint64_t *out, const char *source, size_t length)
 {
     return value_parse(out, GPUL_U64, source, length);
@@ -382,13 +393,21 @@ static void print_float(text *out, gpul_type type, const void *bytes, int digits
     }
     char number[64];
     int most = type == GPUL_F64 ? 17 : type == GPUL_F32 ? 9 : type == GPUL_F16 ? 5 : 4;
-    for (int n = digits ? digits : 1; n <= (digits ? digits : most); n++) {
-        snprintf(number, sizeof number, "%.*g", n, value);
+    int used = digits ? digits : most;
+    for (int n = 1; !digits && n < most; n++) {
         unsigned char again[8] = { 0 };
-        if (!digits && value_parse(again, type, number, strlen(number)) == VALUE_FINE &&
-            memcmp(again, bytes, type_size(type)) == 0)
-            break;
+        snprintf(number, sizeof number, "%.*g", n, value);
+        if (value_parse(again, type, number, strlen(number)) != VALUE_FINE ||
+            memcmp(again, bytes, type_size(type)) != 0)
+            continue;
+        used = n;
+        break;
     }
+    snprintf(number, sizeof number, "%.*e", used - 1, value);
+    int exponent = atoi(strchr(number, 'e') + 1);
+    bool plain = exponent >= used && exponent < 15 && !digits; /* 40, not 4e+01 */
+    if (plain) snprintf(number, sizeof number, "%.0f", value);
+    else snprintf(number, sizeof number, "%.*g", used, value);
     text_add(out, number);
 }
 

@@ -22,6 +22,9 @@ value_fault value_parse(void *out, gpul_type type, const char *source, size_t le
 /* A count or size: whole, not negative, with K M G T as powers of 1024. */
 value_fault value_count(uint64_t *out, const char *source, size_t length);
 
+/* 1048576 as 1M when that is exact. */
+const char *count_text(uint64_t value);
+
 /* Does it look like a number, as opposed to a name?  (2.5, -inf, nan, 64K, 0x1f, true, 'A') */
 bool value_is_number(const char *source, size_t length);
 

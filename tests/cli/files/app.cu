@@ -1,0 +1,6 @@
+#include <vector>
+
+int main() {
+  float *p;
+  cudaMalloc(&p, 4);
+}

@@ -1,0 +1,1 @@
+extern "C" __global__ void endless(volatile int *x) { while (*x == 0) { } }
