@@ -236,6 +236,12 @@ static bool build_param(struct builder *b, const struct entry *e, const gpul__de
                    : 0;
     gpul__type_text parts = { .base = "" };
     if (text && !gpul__type_text_read(&parts, &b->scratch, text)) return false;
+    /* A pointer may hide behind a typedef: typedef Params *ParamsPointer. */
+    for (int depth = 0; depth < 8 && !parts.pointee && *parts.base; depth++) {
+        const char *alias = gpul__type_alias(b->in->scan, &b->scratch, parts.base);
+        if (!alias) break;
+        if (!gpul__type_text_read(&parts, &b->scratch, alias)) return false;
+    }
     if (!gpul__type_fill(value, &b->book, text ? text : "", parts.pointee ? 0 : code)) return false;
     if (value->type == GPUL_TYPE_UNKNOWN) {
         value->type = value->element = seen;

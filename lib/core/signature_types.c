@@ -372,6 +372,13 @@ static enum found find_in_source(const gpul__scan *scan, gpul__arena *arena, con
     return found;
 }
 
+const char *gpul__type_alias(const gpul__scan *scan, gpul__arena *arena, const char *name)
+{
+    const char *alias = NULL;
+    if (find_known(name) || find_in_source(scan, arena, name, &alias) != FOUND_ALIAS) return NULL;
+    return alias && *alias ? alias : NULL;
+}
+
 bool gpul__type_needs_code(const gpul__scan *scan, const char *base)
 {
     if (!*base || strchr(base, '(') || find_known(base)) return false;

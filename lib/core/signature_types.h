@@ -66,6 +66,9 @@ bool gpul__type_fill(gpul_member *out, const gpul__type_book *book, const char *
  * single typedef of the source. */
 bool gpul__type_needs_code(const gpul__scan *scan, const char *base);
 
+/* The text of the one typedef of this name; NULL when there is none or several. */
+const char *gpul__type_alias(const gpul__scan *scan, gpul__arena *arena, const char *name);
+
 /* The struct of this name: whole, or by its last part when only one has it. */
 const gpul__struct *gpul__struct_find(const gpul__type_book *book, const char *name);
 

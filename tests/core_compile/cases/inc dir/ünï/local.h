@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: MIT
+#define FROM_HEADER 29
