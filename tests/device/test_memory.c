@@ -144,7 +144,7 @@ static void objects_of_another_device_are_refused(void **state)
     assert_code(gpul_launch(kernel_of(module, "scale"),
                             gpul_launch_opts(.grid = { 1 }, .block = { 1 }),
                             gpul_args(foreign, 1, 1.0f)),
-                313, "data");
+                313, "another device");
     gpul_module_free(&module);
     gpul_buffer_free(&foreign);
     gpul_device_free(&other);
