@@ -38,14 +38,10 @@ int gpul__arg_check(const gpul__slot *slot, const gpul_arg *arg, const gpul_devi
 /* Writes an argument that fits at its place. */
 void gpul__arg_store(const gpul__slot *slot, const gpul_arg *arg, unsigned char *buffer);
 
-static inline bool gpul__arg_pack_scalar(const gpul__slot *slot, const gpul_arg *arg,
-                                         unsigned char *buffer)
+/* The sizes that scalars have; false for any other. */
+static inline bool gpul__arg_put(unsigned char *place, const gpul_arg *arg, uint32_t size)
 {
-    uint64_t head;
-    memcpy(&head, arg, sizeof head);
-    if (head != slot->expect) return false;
-    unsigned char *place = buffer + slot->offset;
-    switch (slot->size) {
+    switch (size) {
     case 4: memcpy(place, &arg->v.bits, 4); return true;
     case 8: memcpy(place, &arg->v.bits, 8); return true;
     case 2: memcpy(place, &arg->v.bits, 2); return true;
@@ -55,14 +51,35 @@ static inline bool gpul__arg_pack_scalar(const gpul__slot *slot, const gpul_arg 
 }
 
 static inline bool gpul__arg_pack_buffer(const gpul__slot *slot, const gpul_arg *arg,
-                                         const gpul_device *device, unsigned char *buffer)
+                                         const gpul_device *device, unsigned char *place)
 {
-    if (arg->kind != GPUL_ARG_BUFFER) return false;
     const gpul_buffer *b = arg->v.buffer;
     if (!b || b->device != device || (arg->is_const & slot->writes)) return false;
     if (slot->element && b->type && b->type != slot->element) return false;
-    memcpy(buffer + slot->offset, &b->address, 8);
+    memcpy(place, &b->address, 8);
     return true;
+}
+
+/* The common cases; false: not one of them, which does not mean that it does not fit. */
+static inline bool gpul__arg_pack(const gpul__slot *slot, const gpul_arg *arg,
+                                  const gpul_device *device, unsigned char *buffer)
+{
+    unsigned char *place = buffer + slot->offset;
+    uint64_t head;
+    switch ((gpul__rule)slot->rule) {
+    case GPUL__RULE_SCALAR:
+        memcpy(&head, arg, sizeof head);
+        return head == slot->expect && gpul__arg_put(place, arg, slot->size);
+    case GPUL__RULE_POINTER:
+        return arg->kind == GPUL_ARG_BUFFER && gpul__arg_pack_buffer(slot, arg, device, place);
+    case GPUL__RULE_SIZED:
+        if (arg->size != slot->size) return false;
+        if (arg->kind == GPUL_ARG_INT || arg->kind == GPUL_ARG_FLOAT)
+            return gpul__arg_put(place, arg, slot->size);
+        return arg->kind == GPUL_ARG_BUFFER && arg->size == 8 &&
+               gpul__arg_pack_buffer(slot, arg, device, place);
+    default: return false;
+    }
 }
 
 /* Packs `count` arguments, as many as there are slots; false when one of them does not fit. */
@@ -70,13 +87,9 @@ static inline bool gpul__args_pack(const gpul__slot *slots, const gpul_arg *args
                                    const gpul_device *device, unsigned char *buffer)
 {
     for (size_t i = 0; i < count; i++) {
-        const gpul__slot *slot = &slots[i];
-        const gpul_arg *arg = &args[i];
-        if (slot->rule == GPUL__RULE_SCALAR && gpul__arg_pack_scalar(slot, arg, buffer)) continue;
-        if (slot->rule == GPUL__RULE_POINTER && gpul__arg_pack_buffer(slot, arg, device, buffer))
-            continue;
-        if (gpul__arg_check(slot, arg, device)) return false;
-        gpul__arg_store(slot, arg, buffer);
+        if (gpul__arg_pack(&slots[i], &args[i], device, buffer)) continue;
+        if (gpul__arg_check(&slots[i], &args[i], device)) return false;
+        gpul__arg_store(&slots[i], &args[i], buffer);
     }
     return true;
 }

@@ -178,6 +178,7 @@ static void destroy(gpul_device *device)
         gpul__free(device->names);
         device->names = next;
     }
+    gpul__ring_free(&device->ring);
     gpul__free(device->first_fault);
     pthread_mutex_destroy(&device->lock);
     gpul__free(device);

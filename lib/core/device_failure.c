@@ -89,7 +89,7 @@ void gpul__detail_launch(const gpul__launch_record *launch)
     gpul__str text = { 0 };
     gpul__describe_launch(&text, launch);
     gpul__detail(&(gpul_detail){ .severity = GPUL_NOTE,
-                                 .file = launch->file[0] ? launch->file : NULL,
+                                 .file = launch->file,
                                  .line = launch->line,
                                  .text = gpul__str_text(&text) });
     gpul__str_free(&text);
@@ -151,7 +151,7 @@ static void tell_fault(gpul_device *device, const fault *f, const gpul__refusal 
         .native_kind = GPUL_NATIVE_CUDA,
         .native = (int)refusal->result,
         .log = log,
-        .caller_file = one && one->file[0] ? one->file : NULL,
+        .caller_file = one ? one->file : NULL,
         .caller_line = one ? (int)one->line : 0,
     };
     gpul__str launch = { 0 };

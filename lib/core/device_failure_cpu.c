@@ -97,7 +97,7 @@ bool gpul__tell_cpu_fault(gpul_device *device, const gpul__refusal *refusal,
         .native_kind = GPUL_NATIVE_CUDA,
         .native = (int)refusal->result,
         .log = report->text,
-        .caller_file = found.file[0] ? found.file : NULL,
+        .caller_file = found.file,
         .caller_line = (int)found.line,
     };
     gpul__fail_at(code_of(report), "", &about, "%s: %s", gpul__str_text(&launch),

@@ -109,12 +109,8 @@ static __attribute__((noinline)) gpul_status wait_checked(const launch *l, uint6
                                    .shared = g->shared };
     memcpy(record.grid, g->grid, sizeof record.grid);
     memcpy(record.block, g->block, sizeof record.block);
-    if (l->opts->caller_file) {
-        record.line = (uint32_t)l->opts->caller_line;
-        size_t length = strlen(l->opts->caller_file), room = sizeof record.file - 1;
-        const char *end = l->opts->caller_file + (length > room ? length - room : 0);
-        memcpy(record.file, end, strlen(end));
-    }
+    record.file = gpul__ring_keep_file(&device->ring, l->opts->caller_file);
+    record.line = (uint32_t)l->opts->caller_line;
     return gpul__blame(device, result, "cuStreamSynchronize", &record);
 }
 

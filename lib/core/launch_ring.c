@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
+
 #define RELAXED memory_order_relaxed
 
 static gpul__launch_slot *slot_of(gpul__ring *ring, uint64_t number)
@@ -10,22 +12,49 @@ static gpul__launch_slot *slot_of(gpul__ring *ring, uint64_t number)
     return &ring->slots[number % GPUL__RING_SLOTS];
 }
 
-/* Only as many words as the name has are written; a longer name keeps its end, after "...". */
-static void store_file(gpul__launch_slot *slot, const char *file)
+static size_t place_of(const char *file)
 {
-    enum { ROOM = GPUL__RING_FILE_WORDS * 8 };
-    uint64_t words[GPUL__RING_FILE_WORDS];
-    size_t length = file ? strlen(file) : 0, count = length / 8 + 1;
-    char *text = (char *)words;
-    if (length < ROOM) {
-        words[count - 1] = 0;
-        if (length) memcpy(text, file, length);
-    } else {
-        count = GPUL__RING_FILE_WORDS;
-        memcpy(text, "...", 3);
-        memcpy(text + 3, file + length - (ROOM - 4), ROOM - 3);
+    uintptr_t bits = (uintptr_t)file;
+    return (bits >> 4 ^ bits >> 10) % GPUL__RING_FILES;
+}
+
+/* A name that is met for the first time, or whose place another one took: looked for among all, then
+ * copied.  Two threads may copy the same name; both copies stay. */
+static __attribute__((noinline)) const char *keep_slowly(gpul__ring *ring, const char *file)
+{
+    gpul__kept_file *kept = atomic_load_explicit(&ring->all_files, memory_order_acquire);
+    while (kept && !(kept->key == file && strcmp(kept->text, file) == 0)) kept = kept->next;
+    if (!kept) {
+        size_t size = strlen(file) + 1;
+        kept = gpul__malloc(sizeof *kept + size);
+        if (!kept) return NULL;
+        kept->key = file;
+        memcpy(kept->text, file, size);
+        gpul__kept_file *head = atomic_load_explicit(&ring->all_files, RELAXED);
+        do kept->next = head;
+        while (!atomic_compare_exchange_weak(&ring->all_files, &head, kept));
     }
-    for (size_t i = 0; i < count; i++) atomic_store_explicit(&slot->file[i], words[i], RELAXED);
+    atomic_store_explicit(&ring->files[place_of(file)], kept, memory_order_release);
+    return kept->text;
+}
+
+const char *gpul__ring_keep_file(gpul__ring *ring, const char *file)
+{
+    if (!file) return NULL;
+    gpul__kept_file *kept =
+        atomic_load_explicit(&ring->files[place_of(file)], memory_order_acquire);
+    if (kept && kept->key == file && strcmp(kept->text, file) == 0) return kept->text;
+    return keep_slowly(ring, file);
+}
+
+void gpul__ring_free(gpul__ring *ring)
+{
+    gpul__kept_file *kept = atomic_load_explicit(&ring->all_files, memory_order_acquire);
+    while (kept) {
+        gpul__kept_file *next = kept->next;
+        gpul__free(kept);
+        kept = next;
+    }
 }
 
 static void remember_lost(gpul__ring *ring, gpul__launch_slot *slot)
@@ -42,6 +71,7 @@ uint64_t gpul__ring_enter(gpul__ring *ring, const char *kernel, uint64_t stream,
                           const uint32_t grid[3], const uint32_t block[3], uint32_t shared,
                           const char *file, int line)
 {
+    const char *kept = gpul__ring_keep_file(ring, file);
     uint64_t number = atomic_fetch_add_explicit(&ring->last, 1, RELAXED) + 1;
     gpul__launch_slot *slot = slot_of(ring, number);
     if (number > GPUL__RING_SLOTS && !atomic_load_explicit(&slot->finished, RELAXED))
@@ -50,16 +80,15 @@ uint64_t gpul__ring_enter(gpul__ring *ring, const char *kernel, uint64_t stream,
     atomic_thread_fence(memory_order_release);
     atomic_store_explicit(&slot->stream, stream, RELAXED);
     atomic_store_explicit(&slot->kernel, kernel, RELAXED);
-    for (int i = 0; i < 3; i++) {
-        atomic_store_explicit(&slot->grid[i], grid[i], RELAXED);
-        atomic_store_explicit(&slot->block[i], block[i], RELAXED);
-    }
-    atomic_store_explicit(&slot->shared, shared, RELAXED);
+    atomic_store_explicit(&slot->file, kept, RELAXED);
+    atomic_store_explicit(&slot->grid_xy, (uint64_t)grid[1] << 32 | grid[0], RELAXED);
+    atomic_store_explicit(&slot->grid_z_shared, (uint64_t)shared << 32 | grid[2], RELAXED);
+    atomic_store_explicit(&slot->block,
+                          (uint64_t)block[2] << 42 | (uint64_t)block[1] << 21 | block[0], RELAXED);
     atomic_store_explicit(&slot->line, (uint32_t)line, RELAXED);
     atomic_store_explicit(&slot->submitted, 0, RELAXED);
     atomic_store_explicit(&slot->native, 0, RELAXED);
     atomic_store_explicit(&slot->finished, 0, RELAXED);
-    store_file(slot, file);
     atomic_store_explicit(&slot->number, number, memory_order_release);
     return number;
 }
@@ -105,24 +134,22 @@ static bool read_slot(gpul__launch_slot *slot, uint64_t number, gpul__launch_rec
 {
     if (atomic_load_explicit(&slot->number, memory_order_acquire) != number) return false;
     if (atomic_load_explicit(&slot->finished, RELAXED)) return false;
-    uint64_t words[GPUL__RING_FILE_WORDS];
     *out = (gpul__launch_record){ .number = number };
     out->native = atomic_load_explicit(&slot->native, RELAXED);
     out->stream = atomic_load_explicit(&slot->stream, RELAXED);
     out->kernel = atomic_load_explicit(&slot->kernel, RELAXED);
-    for (int i = 0; i < 3; i++) {
-        out->grid[i] = atomic_load_explicit(&slot->grid[i], RELAXED);
-        out->block[i] = atomic_load_explicit(&slot->block[i], RELAXED);
-    }
-    out->shared = atomic_load_explicit(&slot->shared, RELAXED);
+    out->file = atomic_load_explicit(&slot->file, RELAXED);
     out->line = atomic_load_explicit(&slot->line, RELAXED);
-    for (int i = 0; i < GPUL__RING_FILE_WORDS; i++)
-        words[i] = atomic_load_explicit(&slot->file[i], RELAXED);
+    uint64_t grid_xy = atomic_load_explicit(&slot->grid_xy, RELAXED);
+    uint64_t grid_z_shared = atomic_load_explicit(&slot->grid_z_shared, RELAXED);
+    uint64_t block = atomic_load_explicit(&slot->block, RELAXED);
+    out->grid[0] = (uint32_t)grid_xy;
+    out->grid[1] = (uint32_t)(grid_xy >> 32);
+    out->grid[2] = (uint32_t)grid_z_shared;
+    out->shared = (uint32_t)(grid_z_shared >> 32);
+    for (int i = 0; i < 3; i++) out->block[i] = (uint32_t)(block >> 21 * i & 0x1fffff);
     atomic_thread_fence(memory_order_acquire);
-    if (atomic_load_explicit(&slot->number, RELAXED) != number) return false;
-    memcpy(out->file, words, sizeof words);
-    out->file[sizeof out->file - 1] = 0;
-    return true;
+    return atomic_load_explicit(&slot->number, RELAXED) == number;
 }
 
 size_t gpul__ring_pending(gpul__ring *ring, gpul__launch_record *out, size_t room, bool *lost)

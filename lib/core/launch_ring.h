@@ -10,7 +10,15 @@
 
 #define GPUL__EVERY_STREAM UINT64_MAX
 
-enum { GPUL__RING_SLOTS = 64, GPUL__RING_FILE_WORDS = 12 };
+enum { GPUL__RING_SLOTS = 64, GPUL__RING_FILES = 16 };
+
+/* A caller's file name, kept for the life of the ring.  `key` is the caller's own pointer, only to be
+ * compared. */
+typedef struct gpul__kept_file {
+    const char *key;
+    struct gpul__kept_file *next;
+    char text[];
+} gpul__kept_file;
 
 /* One launch.  `number` is zero while the slot is being written; launches count from 1. */
 typedef struct gpul__launch_slot {
@@ -20,35 +28,42 @@ typedef struct gpul__launch_slot {
     atomic_uint_least64_t native; /* the CPU device's own number of it; 0 elsewhere */
     atomic_uint_least64_t stream; /* gpul_stream's id; 0: the device's own */
     _Atomic(const char *) kernel; /* lives as long as the device */
-    atomic_uint_least32_t grid[3], block[3];
-    atomic_uint_least32_t shared, line;
-    atomic_uint_least32_t finished;
-    atomic_uint_least64_t file[GPUL__RING_FILE_WORDS]; /* the end of the caller's file name */
+    _Atomic(const char *) file;   /* of the caller; kept by the ring; NULL: not known */
+    atomic_uint_least64_t grid_xy, grid_z_shared, block; /* packed, so that three stores do */
+    atomic_uint_least32_t line, finished;
 } gpul__launch_slot;
 
 typedef struct gpul__ring {
     atomic_uint_least64_t last;    /* number of the last launch that was entered */
     atomic_uint_least64_t marks;   /* how many marks were set */
     atomic_uint_least64_t settled; /* every launch up to this one that is still here has finished */
-    /* Launches that had not finished when their slot was needed: whether there are any, and their stream
-     * (GPUL__EVERY_STREAM when they had several). */
+    /* Launches that had not finished when their slot was needed: whether there are any, and their
+     * stream (GPUL__EVERY_STREAM when they had several). */
     atomic_uint_least32_t lost;
     atomic_uint_least64_t lost_stream;
     gpul__launch_slot slots[GPUL__RING_SLOTS];
+    /* Callers' file names: found by pointer and compared, so that a launch copies none twice. */
+    _Atomic(gpul__kept_file *) files[GPUL__RING_FILES];
+    _Atomic(gpul__kept_file *) all_files;
 } gpul__ring;
 
 /* A launch as a reader gets it. */
 typedef struct gpul__launch_record {
     uint64_t number, native, stream;
-    const char *kernel;
+    const char *kernel, *file; /* file: NULL when the caller is not known */
     uint32_t grid[3], block[3], shared, line;
-    char file[GPUL__RING_FILE_WORDS * 8]; /* "" when the caller is not known */
 } gpul__launch_record;
 
 /* Enters a launch and returns its number.  `file` may be NULL. */
 uint64_t gpul__ring_enter(gpul__ring *ring, const char *kernel, uint64_t stream,
                           const uint32_t grid[3], const uint32_t block[3], uint32_t shared,
                           const char *file, int line);
+
+/* A copy of a caller's file name that lives as long as the ring; NULL without one or without memory. */
+const char *gpul__ring_keep_file(gpul__ring *ring, const char *file);
+
+/* Frees the kept names. */
+void gpul__ring_free(gpul__ring *ring);
 
 /* The driver has taken the launch; `native` is its number there. */
 static inline void gpul__ring_submitted(gpul__ring *ring, uint64_t number, uint64_t native)

@@ -230,37 +230,42 @@ static void checked_mode_blames_exactly(void **state)
 
 /* ---- The ring itself ---- */
 
-static void ring_keeps_the_end_of_long_names(void **state)
+/* Names are copied, whatever the caller does with his own afterwards; the same name once. */
+static void ring_keeps_names_of_callers(void **state)
 {
     (void)state;
     static gpul__ring ring;
-    static const uint32_t one[3] = { 1, 1, 1 };
+    static const uint32_t grid[3] = { 2147483647, 65535, 65534 }, block[3] = { 1024, 1023, 64 };
     char path[300];
     gpul__launch_record got[GPUL__RING_SLOTS];
     bool lost;
+    long live = gpul__alloc_live();
     for (size_t length = 0; length < sizeof path; length++) {
         memset(path, 'd', length);
         path[length] = 0;
-        if (length) path[length - 1] = 'c';
-        uint64_t number = gpul__ring_enter(&ring, "k", 0, one, one, 7, path, 42);
-        gpul__ring_submitted(&ring, number, 0);
+        uint64_t number = gpul__ring_enter(&ring, "k", 3, grid, block, 232448, path, 42);
+        gpul__ring_submitted(&ring, number, 9);
+        const char *kept = gpul__ring_keep_file(&ring, path);
+        path[0] = 'X';
         assert_int_equal(gpul__ring_pending(&ring, got, GPUL__RING_SLOTS, &lost), 1);
-        size_t room = sizeof got[0].file - 1;
-        if (length <= room) assert_string_equal(got[0].file, path);
-        else {
-            assert_int_equal(strlen(got[0].file), room);
-            assert_memory_equal(got[0].file, "...", 3);
-            assert_string_equal(got[0].file + 3, path + length - (room - 3));
-        }
-        assert_int_equal(got[0].line, 42);
-        assert_int_equal(got[0].shared, 7);
-        gpul__ring_finished(&ring, gpul__ring_mark(&ring), 0);
+        assert_ptr_equal(got[0].file, kept);
+        assert_int_equal(strlen(kept), length);
+        if (length) assert_int_equal(kept[0], 'd');
+        assert_true(got[0].line == 42 && got[0].shared == 232448 && got[0].native == 9);
+        assert_memory_equal(got[0].grid, grid, sizeof grid);
+        assert_memory_equal(got[0].block, block, sizeof block);
+        gpul__ring_finished(&ring, gpul__ring_mark(&ring), 3);
     }
-    assert_int_equal(gpul__ring_pending(&ring, got, GPUL__RING_SLOTS, &lost), 0);
-    assert_false(lost);
-    gpul__ring_enter(&ring, "k", 0, one, one, 0, NULL, 0);
-    assert_int_equal(gpul__ring_pending(&ring, got, GPUL__RING_SLOTS, &lost), 1);
-    assert_string_equal(got[0].file, "");
+    assert_int_equal(gpul__alloc_live(), live + (long)sizeof path);
+    static const char literal[] = "file.c";
+    for (int i = 0; i < 1000; i++) gpul__ring_enter(&ring, "k", 0, grid, block, 0, literal, i);
+    assert_int_equal(gpul__alloc_live(), live + (long)sizeof path + 1);
+    gpul__ring_enter(&ring, "k", 0, grid, block, 0, NULL, 0);
+    assert_true(gpul__ring_pending(&ring, got, GPUL__RING_SLOTS, &lost) > 0);
+    assert_null(got[0].file);
+    assert_true(lost);
+    gpul__ring_free(&ring);
+    assert_int_equal(gpul__alloc_live(), live);
 }
 
 static void marks_cover_what_was_submitted_before(void **state)
@@ -335,7 +340,7 @@ int main(void)
         TEST(a_launch_that_notices_is_not_blamed),
         TEST(checked_mode_names_the_launch),
         TEST(checked_mode_blames_exactly),
-        cmocka_unit_test(ring_keeps_the_end_of_long_names),
+        cmocka_unit_test(ring_keeps_names_of_callers),
         cmocka_unit_test(marks_cover_what_was_submitted_before),
         cmocka_unit_test(readers_get_whole_launches),
     };
