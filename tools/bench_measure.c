@@ -2,6 +2,7 @@
 #include <time.h>
 
 #include "bench.h"
+#include "progress.h"
 
 typedef struct measurement {
     execution *x;
@@ -189,6 +190,7 @@ bool measure_point(execution *x, const bench_settings *settings, point *out)
     out->kernel = first->kernel->name;
     memcpy(out->grid, first->grid, sizeof out->grid);
     memcpy(out->block, first->block, sizeof out->block);
+    progress(mem_format("bench %s %s", x->plan->source->path, point_name(out)));
     capture_begin(x->session);
     bool good = start_measurement(&m);
     if (good && settings->cold) good = measure_series(&m, &out->cold, true);
@@ -197,6 +199,7 @@ bool measure_point(execution *x, const bench_settings *settings, point *out)
     if (good) good = restore(&m);
     capture_end(x->session, NULL);
     end_measurement(&m);
+    progress(NULL);
     if (!good) library_message(x->plan);
     return good;
 }

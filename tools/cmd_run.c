@@ -3,7 +3,10 @@
 #include "document.h"
 #include "globals.h"
 #include "job.h"
+#include "sanitize.h"
+#include "save.h"
 #include "show.h"
+#include "timeline.h"
 
 typedef struct run_state {
     job job;
@@ -61,16 +64,20 @@ static void before_step(void *user, execution *x, size_t index)
 static bool set_up(run_state *r, const element_list *elements, const element_list *build)
 {
     job *j = &r->job;
+    timeline_phase("open the device");
     if (!session_open(&r->session, option_find(elements, OPT_DEVICE),
                       option_find(elements, OPT_REQUIRE_GPU) != NULL))
         return false;
     document_device(r->session.info);
+    timeline_phase("compile");
     if (!job_compile(j, &r->session, build)) return false;
     document_image(j->image);
     messages_flush();
+    timeline_phase("bind arguments, read files");
     if (!job_bind(j, &r->session)) return false;
     bool good = results_bind(&j->results, &j->plan);
     good &= print_requests_bind(&j->plan);
+    timeline_phase("load");
     return good && job_load(j, &r->session, false) && globals_bind(&j->run);
 }
 
@@ -79,11 +86,14 @@ static int run_job(run_state *r, const element_list *elements, const element_lis
     job *j = &r->job;
     if (!set_up(r, elements, build)) return messages_status();
     messages_flush();
+    const option_use *keep = option_find(elements, OPT_SAVE_CASE);
+    if (keep && !save_case(j, &r->session, keep)) return messages_status();
     if (j->request.dry_run) {
         for (size_t i = 0; i < j->plan.steps.count; i++) show_step(r, i);
         if (summary_stream) fputs("dry run   nothing was launched\n", summary_stream);
         return 0;
     }
+    timeline_phase("allocate");
     j->run.before_step = before_step;
     j->run.after_step = after_step;
     j->run.user = r;
@@ -127,10 +137,18 @@ int cmd_run(element_list *elements)
         return 0;
     }
     run_state r = { 0 };
-    source_file source;
+    source_file source = { 0 };
     directives d = { 0 };
     element_list build = { 0 };
+    const option_use *trace = option_find(elements, OPT_TRACE),
+                     *checker = option_find(elements, OPT_SANITIZE);
+    const option_use *keep = option_find(elements, OPT_SAVE_DIRECTIVE);
     paths_trusted = option_find(elements, OPT_TRUST) != NULL;
+    if (checker && !sanitize(elements, checker)) return 0;
+    if (trace) {
+        timeline_start();
+        log_start(common.verbose);
+    }
     if (!args_from(elements) || !source_read(&source, file)) return 0;
     bool use = !option_find(elements, OPT_NO_DIRECTIVES) && (!source.is_image || source.is_ptx);
     const option_use *named = option_find(elements, OPT_CASE);
@@ -143,7 +161,11 @@ int cmd_run(element_list *elements)
     bool data = results_use_stdout(&r.job.request) || (common.json && !common.json_file);
     if (data && summary_stream) summary_stream = stderr;
     int status = run_job(&r, elements, &build);
+    if (keep && status <= EXIT_CHECK && !save_directive(&source, &d, elements, keep))
+        status = messages_status();
+    timeline_phase("free and close");
     job_free(&r.job);
     session_close(&r.session);
+    if (trace && !timeline_write(trace)) status = messages_status();
     return status;
 }

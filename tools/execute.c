@@ -3,7 +3,9 @@
 #include "execute.h"
 
 #include "fences.h"
+#include "progress.h"
 #include "show.h"
+#include "timeline.h"
 #include "values.h"
 
 enum { FENCE = 4096, STAGING = 8 << 20 };
@@ -147,6 +149,7 @@ bool buffer_write_content(buffer *b, const content *c)
     if (piece > b->count) piece = b->count;
     if (!done && good) {
         unsigned char *staging = data_alloc(piece * size);
+        progress(mem_format("loading %s", c->spec->path ? c->spec->path : b->name));
         for (uint64_t first = 0; good && first < b->count; first += piece) {
             uint64_t count = b->count - first < piece ? b->count - first : piece;
             if (!content_read(c, staging, first, count)) {
@@ -159,6 +162,7 @@ bool buffer_write_content(buffer *b, const content *c)
             good = gpul_write(of(b)->view, first * size, staging, count * size, NULL) == GPUL_OK;
         }
         data_free(staging);
+        progress(NULL);
     }
     if (!good) library_message(NULL);
     return good;
@@ -264,6 +268,7 @@ bool execution_run_step(execution *x, size_t index)
         args[1] = step_arglist(s, s->kernel);
         swap_buffers(s);
     }
+    progress(mem_format("running %s", s->kernel->name));
     capture_begin(x->session);
     if (x->plan->request->timeout > 0) limit_time(x->plan->request->timeout, s->kernel->name);
     bool good = !timed || gpul_event_record(start, NULL) == GPUL_OK;
@@ -274,10 +279,12 @@ bool execution_run_step(execution *x, size_t index)
     if (good && timed) good = gpul_event_record(end, NULL) == GPUL_OK;
     if (good) good = gpul_sync(x->session->device) == GPUL_OK;
     limit_time(0, "");
+    progress(NULL);
     capture_end(x->session, x->silent ? NULL : printf_stream());
     float milliseconds = 0;
     if (good && timed) good = gpul_event_elapsed(&milliseconds, start, end) == GPUL_OK;
     if (good && x->times_ns) x->times_ns[index] = (double)milliseconds * 1e6;
+    if (good) timeline_device(s->kernel->name, (double)milliseconds * 1e6);
     if (!good) launch_failed(x, s);
     log_drain();
     gpul_event_free(&start);

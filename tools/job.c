@@ -1,6 +1,8 @@
 /* The stages of a case.  SPDX-License-Identifier: MIT */
 #include "job.h"
 
+#include "progress.h"
+
 static bool no_such_case(const directives *d, const element_list *command_line, const char *name)
 {
     const option_use *use = option_find(command_line, OPT_CASE);
@@ -46,7 +48,9 @@ bool job_compile(job *j, session *s, const element_list *build)
         *list_add(&all) = j->request.compile.items[i];
     compile_job c = { .source = j->source, .options = &all, .session = s, .line_info = true };
     compile_expressions(&c, &j->request);
+    progress(mem_format("compiling %s", j->source->path));
     j->image = compile_source(&c);
+    progress(NULL);
     return j->image != NULL;
 }
 

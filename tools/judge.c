@@ -1,6 +1,7 @@
 /* Running all steps and judging them: expectations by content and by kernel, and the second run that
  * shows what was never written.  SPDX-License-Identifier: MIT */
 #include "execute.h"
+#include "timeline.h"
 
 enum { PIECE = 8 << 20 };
 #define KEEP_MOST ((uint64_t)1 << 30) /* bytes kept on the host for the second comparison */
@@ -221,8 +222,13 @@ static bool run_step(execution *x, size_t index)
 {
     step *s = x->plan->steps.items[index];
     if (x->before_step && !x->silent) x->before_step(x->user, x, index);
-    bool good = execution_fill(x, index) && (x->silent || take_shadows(x, s)) &&
-                execution_run_step(x, index) && judge_step(x, s);
+    timeline_phase("fill buffers");
+    bool good = execution_fill(x, index) && (x->silent || take_shadows(x, s));
+    timeline_phase("launch and wait");
+    good = good && execution_run_step(x, index);
+    timeline_phase("compare");
+    good = good && judge_step(x, s);
+    timeline_phase("results");
     free_shadows(s);
     if (good && x->after_step && !x->silent) x->after_step(x->user, x, index);
     return good;

@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "document.h"
+#include "progress.h"
 #include "request.h"
 #include "session.h"
 
@@ -123,6 +124,7 @@ static int dispatch(int argc, char **argv)
     good &= common_read(&elements);
     summary_stream = common.quiet ? NULL : stdout;
     log_start(common.verbose);
+    progress_start(&elements);
     if (common.version) {
         printf("gpulaunch %s\n", gpul_version());
         return 0;

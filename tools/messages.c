@@ -116,6 +116,7 @@ int messages_status(void)
 void messages_flush(void)
 {
     if (message_style.held) return;
+    if (message_style.before_show) message_style.before_show();
     for (size_t i = 0; i < made.count; i++) {
         message *m = made.items[i];
         if (m->shown) continue;

@@ -70,7 +70,8 @@ typedef enum errors_style { ERRORS_FULL, ERRORS_SHORT, ERRORS_JSON, ERRORS_GITHU
 typedef struct message_settings {
     errors_style style;
     bool color, quiet;
-    bool held; /* gathered only: messages_flush shows nothing */
+    bool held;                 /* gathered only: messages_flush shows nothing */
+    void (*before_show)(void); /* wipes the progress line; NULL: nothing to wipe */
 } message_settings;
 extern message_settings message_style;
 

@@ -99,12 +99,13 @@ bool options_parse(element_list *out, const word *const *words, size_t count, un
             *list_add(out) = (element){ .kind = ELEMENT_WORD, .word = w };
             continue;
         }
-        if (same_text(w->text, "-vv")) {
+        if (w->text[1] == 'v' &&
+            strspn(w->text + 1, "v") == strlen(w->text + 1)) { /* -v -vv -vvv */
             option_use use = {
                 .id = OPT_VERBOSE, .row = &rows[OPT_VERBOSE], .name = span_of(w), .text = ""
             };
-            *list_add(out) = (element){ .kind = ELEMENT_OPTION, .use = use };
-            *list_add(out) = (element){ .kind = ELEMENT_OPTION, .use = use };
+            for (const char *v = w->text + 1; *v; v++)
+                *list_add(out) = (element){ .kind = ELEMENT_OPTION, .use = use };
             continue;
         }
         size_t value_at;

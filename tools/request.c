@@ -281,7 +281,7 @@ bool request_add(run_request *out, const element_list *elements, int level)
 }
 
 /* What belongs to the person at the prompt, and not to the file. */
-static bool has_meaning_in_file(const option_use *use)
+bool option_allowed_in_file(const option_use *use)
 {
     static const option_id own[] = { OPT_CASE,      OPT_NO_DIRECTIVES, OPT_TRUST,
                                      OPT_DEVICE,    OPT_REQUIRE_GPU,   OPT_SANITIZE,
@@ -302,7 +302,7 @@ bool request_add_words(run_request *out, const word_list *words, size_t step, in
     for (size_t i = 0; i < elements.count; i++) {
         const element *e = &elements.items[i];
         if (e->kind != ELEMENT_OPTION || !e->use.name.word->confined) continue;
-        if (!has_meaning_in_file(&e->use)) {
+        if (!option_allowed_in_file(&e->use)) {
             message *m = message_at(fail(CODE_DIRECTIVE_WORD, "%s has no meaning in a directive",
                                          option_shown(e->use.row)),
                                     place_of(e->use.name));

@@ -67,6 +67,8 @@ bool request_add(run_request *out, const element_list *elements, int level);
 bool request_add_words(run_request *out, const word_list *words, size_t step, int level,
                        unsigned commands);
 
+bool option_allowed_in_file(const option_use *use); /* as a part of a directive */
+
 void request_init(run_request *out);
 bool request_finish(run_request *out); /* what no level may leave as it is */
 

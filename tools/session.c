@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "timeline.h"
+
 FILE *summary_stream;
 
 /* ---- The library's log ---- */
@@ -28,12 +30,15 @@ static void keep_warning(const char *line)
     if (copy) pending.lines[pending.count++] = copy;
 }
 
+static gpul_level shown_level;
+
 static void on_log(void *user, gpul_level level, const char *line)
 {
     (void)user;
     pthread_mutex_lock(&pending.lock);
+    if (level == GPUL_LOG_TRACE) timeline_call(line);
     if (level <= GPUL_LOG_WARN) keep_warning(line);
-    else
+    else if (level <= shown_level) /* --trace asks for more than is shown */
         fprintf(stderr, "gpulaunch: %s: %s\n",
                 level == GPUL_LOG_INFO    ? "info"
                 : level == GPUL_LOG_DEBUG ? "debug"
@@ -48,6 +53,8 @@ void log_start(int verbose)
                        : verbose == 2 ? GPUL_LOG_DEBUG
                        : verbose == 1 ? GPUL_LOG_INFO
                                       : GPUL_LOG_WARN;
+    shown_level = level;
+    if (timeline_on()) level = GPUL_LOG_TRACE;
     gpul_set_log((gpul_log){ .fn = on_log, .level = level });
 }
 

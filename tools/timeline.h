@@ -1,0 +1,23 @@
+/* --trace: the run as a timeline in the Chrome trace format.  SPDX-License-Identifier: MIT */
+#ifndef TOOLS_TIMELINE_H
+#define TOOLS_TIMELINE_H
+
+#include <gpulaunch/gpulaunch.h>
+
+#include "options.h"
+
+void timeline_start(void);
+bool timeline_on(void);
+
+/* A phase of the command on the host's row; phases do not overlap: the next one ends the last. */
+void timeline_phase(const char *name); /* NULL: no phase */
+
+/* A driver call, from the library's trace: "cuMemAlloc(...) = CUDA_SUCCESS, 1234 ns". */
+void timeline_call(const char *line);
+
+/* Device time that ended now. */
+void timeline_device(const char *name, double nanoseconds);
+
+bool timeline_write(const option_use *use);
+
+#endif
