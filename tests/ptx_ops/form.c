@@ -187,5 +187,7 @@ bool form_parse(form *out, const char *name)
     *out = (form){ .arch = 90 };
     if (!split(out, name) || !operands(out)) return false;
     out->check = check_of(out);
+    const bool tf32 = out->d == TYPE_TF32 && form_has(out, "satfinite") && !form_has(out, "rna");
+    if (out->d == TYPE_F32X2 || tf32) out->arch = 100;
     return true;
 }

@@ -145,6 +145,7 @@ static uint64_t corner(form_type t, uint64_t r)
     case TYPE_BF16: return PICK(corners_bf16, r);
     case TYPE_F16X2: return PICK(corners_f16, r) | (uint64_t)PICK(corners_f16, r >> 32) << 16;
     case TYPE_BF16X2: return PICK(corners_bf16, r) | (uint64_t)PICK(corners_bf16, r >> 32) << 16;
+    case TYPE_F32X2: return PICK(corners_f32, r) | (uint64_t)PICK(corners_f32, r >> 32) << 32;
     case TYPE_U16X2:
     case TYPE_S16X2:
         return (PICK(corners_integer, r) & 0xffff) | PICK(corners_integer, r >> 32) << 16;
@@ -174,6 +175,7 @@ static uint64_t moderate(form_type t, uint64_t r)
     case TYPE_F64: return (r & 0x800fffffffffffff) | (1015 + (r >> 54 & 0xf)) << 52;
     case TYPE_F16: return (r & 0x83ff) | (11 + (r >> 40) % 9) << 10;
     case TYPE_BF16: return (r & 0x807f) | (119 + (r >> 40) % 17) << 7;
+    case TYPE_F32X2: return moderate(TYPE_F32, r) | moderate(TYPE_F32, r * 3 >> 7) << 32;
     case TYPE_F16X2: return moderate(TYPE_F16, r) | moderate(TYPE_F16, r * 3 >> 7) << 16;
     case TYPE_BF16X2: return moderate(TYPE_BF16, r) | moderate(TYPE_BF16, r * 3 >> 7) << 16;
     default: return r >> (r >> 58);

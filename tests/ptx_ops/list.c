@@ -170,6 +170,11 @@ static void single(form_list *l)
         add(l, "%s%s.f32", op, ftz);
     }
     add(l, "tanh.approx.f32");
+    EACH(ftz, "", ".ftz")
+    {
+        EACH(r, "", ROUNDINGS) EACH(op, "add", "sub", "mul") add(l, "%s%s%s.f32x2", op, r, ftz);
+        EACH(r, ROUNDINGS) add(l, "fma%s%s.f32x2", r, ftz);
+    }
     EACH(t, "f16", "bf16") EACH(r, "", ROUNDINGS) EACH(sat, "", ".sat")
     {
         EACH(op, "add", "sub") add(l, "%s%s%s.f32.%s", op, r, sat, t);
@@ -237,12 +242,13 @@ static void conversions(form_list *l)
             EACH(s, "f16", "f32", "f64")
             EACH(sat, "", ".sat") add(l, "cvt%s%s.%s.%s", r, sat, d, s);
             add(l, "cvt%s.%s.bf16", r, d);
-            add(l, "cvt%s.ftz.%s.f32", r, d);
+            EACH(sat, "", ".sat") add(l, "cvt%s.ftz%s.%s.f32", r, sat, d);
         }
         EACH(r, ROUNDINGS)
         {
             EACH(f, "f16", "bf16", "f32", "f64") add(l, "cvt%s.%s.%s", r, f, d);
             EACH(f, "f16", "f32", "f64") add(l, "cvt%s.sat.%s.%s", r, f, d);
+            EACH(sat, "", ".sat") add(l, "cvt%s.ftz%s.f32.%s", r, sat, d);
         }
     }
     EACH(r, INTEGRALS)
@@ -267,7 +273,13 @@ static void conversions(form_list *l)
             EACH(pair, "f16.f32", "f32.f64") add(l, "cvt%s.ftz%s.%s", r, sat, pair);
         }
     }
-    EACH(pair, "bf16.bf16", "f32.bf16") add(l, "cvt.%s", pair);
+    EACH(pair, "bf16.bf16", "f32.bf16", "f16.bf16", "bf16.f16", "f64.bf16") add(l, "cvt.%s", pair);
+    add(l, "cvt.ftz.f32.bf16");
+    EACH(r, ROUNDINGS)
+    {
+        EACH(ftz, "", ".ftz") add(l, "cvt%s%s.f32.bf16", r, ftz);
+        add(l, "cvt%s.ftz.bf16.f32", r);
+    }
     EACH(r, ROUNDINGS)
     EACH(pair, "bf16.f32", "bf16.f64", "bf16.f16", "f16.bf16", "f64.bf16")
     add(l, "cvt%s.%s", r, pair);
@@ -280,7 +292,7 @@ static void conversions(form_list *l)
             {
                 if (relu[0] || finite[0]) add(l, "cvt%s%s%s.%s.f32", r, relu, finite, d);
             }
-            if (finite[0] == 0) add(l, "cvt%s%s.tf32.f32", r, relu);
+            add(l, "cvt%s%s%s.tf32.f32", r, relu, finite);
         }
     }
     add(l, "cvt.rna.tf32.f32");

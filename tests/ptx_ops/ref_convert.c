@@ -57,7 +57,8 @@ static uint64_t to_float(const form *f, const number_format *format, number x, n
         if (number_compare(magnitude, number_decode(format, most)) > 0)
             bits = most | (uint64_t)x.negative << top;
     }
-    if (form_has(f, "relu") && x.kind != NUMBER_NAN && (x.negative || x.kind == NUMBER_ZERO)) return 0;
+    if (form_has(f, "relu") && x.kind != NUMBER_NAN && (x.negative || x.kind == NUMBER_ZERO))
+        return 0;
     return bits;
 }
 

@@ -109,11 +109,13 @@ bool ref_float(const form *f, const uint64_t in[4], uint64_t *out)
 {
     const form_type t = f->types[0];
     if (form_is(f, "cvt") || form_has(f, "approx") || form_has(f, "full")) return false;
-    if (t != TYPE_F16X2 && t != TYPE_BF16X2) return form_is_float(t) && one(f, t, in, out);
+    if (t != TYPE_F16X2 && t != TYPE_BF16X2 && t != TYPE_F32X2)
+        return form_is_float(t) && one(f, t, in, out);
+    const form_type element = t == TYPE_F32X2 ? TYPE_F32 : t == TYPE_F16X2 ? TYPE_F16 : TYPE_BF16;
+    const unsigned width = form_bits(element);
+    const uint64_t upper[4] = { in[0] >> width, in[1] >> width, in[2] >> width };
     uint64_t low, high;
-    const form_type element = t == TYPE_F16X2 ? TYPE_F16 : TYPE_BF16;
-    const uint64_t upper[4] = { in[0] >> 16, in[1] >> 16, in[2] >> 16, in[3] >> 16 };
     if (!one(f, element, in, &low) || !one(f, element, upper, &high)) return false;
-    *out = low | high << 16;
+    *out = low | high << width;
     return true;
 }
