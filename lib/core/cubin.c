@@ -251,7 +251,10 @@ gpul__read gpul__cubin_read(gpul__cubin *out, gpul__arena *arena, const void *da
     uint64_t table = (uint64_t)r.head.e_shnum * sizeof(Elf64_Shdr);
     if (r.head.e_shentsize != sizeof(Elf64_Shdr) || r.head.e_shoff > UINT64_MAX - table)
         return GPUL__READ_CUT;
-    if (whole_size) *whole_size = r.head.e_shoff + table;
+    uint64_t programs = r.head.e_phoff + (uint64_t)r.head.e_phnum * r.head.e_phentsize;
+    if (whole_size)
+        *whole_size = programs > r.head.e_shoff + table ? programs : r.head.e_shoff + table;
+    if (r.head.e_phoff > size || programs > size) return GPUL__READ_CUT;
     if (r.head.e_shoff > size || table > size - r.head.e_shoff ||
         r.head.e_shstrndx >= r.head.e_shnum)
         return GPUL__READ_CUT;
