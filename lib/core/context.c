@@ -72,5 +72,8 @@ bool gpul__enter_quietly(gpul_device *device, bool *pushed)
     CUresult result = gpul__api(device)->CtxGetCurrent(&current);
     if (result == CUDA_SUCCESS && current == device->context) return true;
     const char *entry;
-    return gpul__make_current(device, result, current, pushed, &entry) == CUDA_SUCCESS;
+    if (gpul__make_current(device, result, current, pushed, &entry) == CUDA_SUCCESS) return true;
+    /* What is current is not known: ours goes on top, whatever lies below. */
+    *pushed = gpul__api(device)->CtxPushCurrent(device->context) == CUDA_SUCCESS;
+    return *pushed;
 }

@@ -96,7 +96,9 @@ static gpul_status compare_layout(const gpul_kernel *k)
         if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_VALUE)
             return refused(k->module, result, "cuFuncGetParamInfo", k->info.name);
         if (result == CUDA_ERROR_INVALID_VALUE)
-            return gpul__fail(GPUL__INTERNAL, (.call = "cuFuncGetParamInfo"),
+            return gpul__fail(GPUL__INTERNAL,
+                              (.call = "cuFuncGetParamInfo", .native_kind = GPUL_NATIVE_CUDA,
+                               .native = (int)result),
                               "'%s' has %u parameters by our reading and %u by the driver's",
                               k->info.name, k->slot_count, i);
         if (offset != k->slots[i].offset || size != k->slots[i].size)

@@ -17,7 +17,7 @@ static const char *image_name(const gpul_module *module)
     return name && *name ? name : "the module";
 }
 
-static gpul_status fail_missing(const gpul_module *module, const char *name)
+static gpul_status fail_missing(const gpul_module *module, const char *name, CUresult result)
 {
     const gpul_image *image = module->image;
     size_t length = strlen(name), limit = length < 6 ? 2 : length / 3;
@@ -28,9 +28,11 @@ static gpul_status fail_missing(const gpul_module *module, const char *name)
         close = image->globals[i].name;
         limit = distance - 1;
     }
-    gpul__fail(GPUL__SYMBOL_GLOBAL, (.call = "gpul_module_global"), "no variable '%s' in %s%s%s%s",
-               name, image_name(module), close ? "; the nearest is '" : "", close ? close : "",
-               close ? "'" : "");
+    gpul__fail(
+        GPUL__SYMBOL_GLOBAL,
+        (.call = "cuModuleGetGlobal", .native_kind = GPUL_NATIVE_CUDA, .native = (int)result),
+        "no variable '%s' in %s%s%s%s", name, image_name(module), close ? "; the nearest is '" : "",
+        close ? close : "", close ? "'" : "");
     for (size_t i = 0; i < image->global_count; i++) {
         const gpul_global_info *g = &image->globals[i];
         gpul__note("%s '%s', %llu bytes", g->is_constant ? "__constant__" : "__device__", g->name,
@@ -74,7 +76,7 @@ static gpul_status find(variable *out, gpul_module *module, const char *name)
     CUresult result = gpul__api(module->device)
                           ->ModuleGetGlobal(&out->address, &out->size, module->handle, symbol);
     if (result == CUDA_SUCCESS) return GPUL_OK;
-    if (result == CUDA_ERROR_NOT_FOUND) return fail_missing(module, name);
+    if (result == CUDA_ERROR_NOT_FOUND) return fail_missing(module, name, result);
     return gpul__refused(
         module->device, &(gpul__refusal){ GPUL__LOAD_FAILED, result, "cuModuleGetGlobal", NULL, 0 },
         "the variable '%s' cannot be had", name);
