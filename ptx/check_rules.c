@@ -97,7 +97,7 @@
     ATOMIC(op, O(ADD), T(U32) | T(S32) | T(U64) | T(F32) | T(F64), 0, d "a s0 h", false),   \
     ATOMIC(op, O(MIN) | O(MAX), ANY32 | ANY64, 0, d "a s0 h", false),                             \
     ATOMIC(op, O(INC) | O(DEC), T(U32), 0, d "a s0 h", false),                                    \
-    ATOMIC(op, O(ADD), HALVES | BRAINS, F(NOFTZ), d "a s0 h", true)
+    ATOMIC(op, O(ADD), HALVES | BRAINS, F(NOFTZ), d "a s0 h", false)
 
 #define FENCE_WORDS(op)                                                                           \
     RULE(op, .must = F(PROXY), .may = F(ASYNC), .scopes = SCOPES, .spaces = NONE | S(GLOBAL) | SHARED_ALL,         \
@@ -363,11 +363,19 @@ const ptx_rule ptx_rules[] = {
     ATOMIC(ATOM, O(EXCH), T(B128), 0, "d0 a s0 h", true),
     ATOMIC(ATOM, O(CAS), T(B128), 0, "d0 a s0 s0 h", true),
     ATOMICS(RED, ""),
-    RULE(ATOM, TYPES(T(F32) | HALVES | BRAINS), .operations = O(ADD) | O(MIN) | O(MAX),
+    RULE(ATOM, TYPES(T(F32) | HALVES | BRAINS), .operations = O(ADD),
+         .may = F(NOFTZ) | F(CACHE_HINT), .vectors = V(2) | V(4) | V(8), .spaces = NONE | S(GLOBAL),
+         .scopes = SCOPES, .semantics = NONE | Q(RELAXED) | Q(ACQUIRE) | Q(RELEASE) | Q(ACQ_REL),
+         .hints = true, .operands = "L a W h"),
+    RULE(RED, TYPES(T(F32) | HALVES | BRAINS), .operations = O(ADD),
+         .may = F(NOFTZ) | F(CACHE_HINT), .vectors = V(2) | V(4) | V(8), .spaces = NONE | S(GLOBAL),
+         .scopes = SCOPES, .semantics = NONE | Q(RELAXED) | Q(RELEASE), .hints = true,
+         .operands = "a W h"),
+    RULE(ATOM, TYPES(HALVES | BRAINS), .operations = O(MIN) | O(MAX),
          .may = F(NOFTZ) | F(CACHE_HINT), .vectors = V(2) | V(4) | V(8), .spaces = NONE | S(GLOBAL),
          .scopes = SCOPES, .semantics = NONE | Q(RELAXED) | Q(ACQUIRE) | Q(RELEASE) | Q(ACQ_REL),
          .hints = true, .operands = "~", .later = true),
-    RULE(RED, TYPES(T(F32) | HALVES | BRAINS), .operations = O(ADD) | O(MIN) | O(MAX),
+    RULE(RED, TYPES(HALVES | BRAINS), .operations = O(MIN) | O(MAX),
          .may = F(NOFTZ) | F(CACHE_HINT), .vectors = V(2) | V(4) | V(8), .spaces = NONE | S(GLOBAL),
          .scopes = SCOPES, .semantics = NONE | Q(RELAXED) | Q(RELEASE), .hints = true,
          .operands = "~", .later = true),
@@ -384,7 +392,7 @@ const ptx_rule ptx_rules[] = {
     RULE(REDUX, TYPES(T(B32)), .must = F(SYNC), .operations = O(AND) | O(OR) | O(XOR),
          .operands = "d0 s0 su"),
     RULE(REDUX, TYPES(T(F32)), .must = F(SYNC), .may = F(ABS) | F(NAN),
-         .operations = O(MIN) | O(MAX), .operands = "d0 s0 su", .later = true),
+         .operations = O(MIN) | O(MAX), .operands = "d0 s0 su"),
     RULE(ELECT, .must = F(SYNC), .operands = "2w su"),
     RULE(GRIDDEPCONTROL, .modes = M(WAIT) | M(LAUNCH_DEPENDENTS), .operands = ""),
 

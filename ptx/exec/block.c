@@ -52,7 +52,7 @@ static unit *build_unit(worker *own)
             w->index = j;
             w->root = (frame *)(void *)at;
             at += align_size(sizeof(frame));
-            *w->root = (frame){ .code = c, .regs = at };
+            *w->root = (frame){ .code = c, .jump = w->root, .regs = at };
             at += regs;
         }
     }

@@ -150,6 +150,11 @@ static frame *enter(warp *w, const insn *i, const code *callee, uint32_t lanes)
             return NULL;
         }
         f->parent = parent;
+        /* Steps of a jump double where two before were of one length. */
+        f->jump =
+            parent->depth - parent->jump->depth == parent->jump->depth - parent->jump->jump->depth
+                ? parent->jump->jump
+                : parent;
         f->return_pc = return_pc;
         f->depth = parent->depth + 1;
         f->local_base = base + FRAME_OVERHEAD;

@@ -74,7 +74,7 @@ static formal *place_formals(lowering *l, const ptx_variable *list, uint32_t cou
         if (v->register_index == PTX_NO_REGISTER) continue;
         out[k].width = l->values[v->register_index].width;
         out[k].where = slot_of(l, v->register_index);
-        out[k].size = v->type == PTX_PRED ? 1 : ptx_type_bits((ptx_type)v->type) / 8;
+        out[k].size = lower_type_size((ptx_type)v->type);
     }
     return out;
 }

@@ -122,6 +122,7 @@ destination lower_destination(lowering *l, const ptx_operand *operand, operand_k
                               bool is_signed);
 void lower_finish(lowering *l, destination d);
 operand_kind lower_type_width(ptx_type type);
+uint32_t lower_type_size(ptx_type type); /* bytes; 1 for a predicate */
 /* Address of a variable, in its own space or generic. */
 value lower_variable(lowering *l, const ptx_variable *variable, int64_t offset, bool generic,
                      operand_kind width);

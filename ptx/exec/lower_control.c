@@ -62,7 +62,7 @@ static call_value describe(lowering *l, const ptx_operand *o, ptx_type formal_ty
     }
     operand_kind width = lower_type_width(formal_type);
     v.width = (uint8_t)width;
-    v.size = formal_type == PTX_PRED ? 1 : ptx_type_bits(formal_type) / 8;
+    v.size = lower_type_size(formal_type);
     v.outside =
         width == OPERAND_PREDICATE ? lower_predicate(l, o) : lower_typed_source(l, o, formal_type);
     return v;
@@ -128,7 +128,7 @@ void lower_call(lowering *l)
             lower_refuse(l, "a result register has another size than the function gives");
         if (o->kind == PTX_OPERAND_REGISTER) {
             ptx_type type = formal_type(results, result_count, k);
-            info.results[k] = (call_value){ .size = ptx_type_bits(type) / 8,
+            info.results[k] = (call_value){ .size = lower_type_size(type),
                                             .outside = o->index,
                                             .width = (uint8_t)lower_type_width(type) };
         } else {

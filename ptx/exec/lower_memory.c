@@ -234,6 +234,29 @@ void lower_store(lowering *l)
 
 /* ------------------------------------------------------------------ atomics and fences */
 
+/* One element of an atomic operation. */
+static void atomic_element(lowering *l, const place *p, handler *h, int64_t more,
+                           const ptx_operand *d, const ptx_operand *b, const ptx_operand *c)
+{
+    ptx_type type = l->now->modifiers.types[0];
+    value first = lower_typed_source(l, b, type);
+    value second = c ? lower_typed_source(l, c, type) : NO_SLOT;
+    destination to = { .v = NO_SLOT, .reg = NO_SLOT };
+    if (d && d->kind != PTX_OPERAND_SINK)
+        to = lower_destination(l, d, lower_type_width(type),
+                               ptx_type_class_of(type) == PTX_CLASS_SIGNED);
+    draft *made = add_access(l, p, more);
+    made->i.run[0] = made->i.run[1] = h;
+    made->i.size = (uint8_t)(ptx_type_bits(type) / 8);
+    /* Slots are given out without the destination, and without the flag, when nobody reads it. */
+    if (to.v != NO_SLOT) made->i.flags |= INSN_POLLS;
+    made->drops_result = true;
+    lower_set(made, FIELD_B, first, false);
+    lower_set(made, FIELD_C, second, false);
+    lower_set(made, FIELD_D, to.v, true);
+    lower_finish(l, to);
+}
+
 void lower_atomic(lowering *l)
 {
     const ptx_instruction *i = l->now;
@@ -241,7 +264,7 @@ void lower_atomic(lowering *l)
     bool returns = i->opcode == PTX_OP_ATOM;
     ptx_type type = m->types[0];
     ptx_operation operation = m->operation;
-    handler *h = m->vector ? NULL : l->program->isa->atomic(operation, type);
+    handler *h = l->program->isa->atomic(operation, type);
     uint32_t at = returns ? 1 : 0, sources = operation == PTX_OPERATION_CAS ? 2 : 1;
     if (!h || i->operand_count < at + 1 + sources) {
         lower_refuse(l, "the CPU device does not run this form");
@@ -250,23 +273,19 @@ void lower_atomic(lowering *l)
     if (m->semantics == PTX_SEMANTICS_RELEASE || m->semantics == PTX_SEMANTICS_ACQ_REL)
         lower_add_named(l, "lower.fence", NO_SLOT, NO_SLOT, NO_SLOT, NO_SLOT);
     place p = find_place(l, &i->operands[at], m->space);
-    operand_kind width = lower_type_width(type);
-    value b = lower_typed_source(l, &i->operands[at + 1], type);
-    value c = sources == 2 ? lower_typed_source(l, &i->operands[at + 2], type) : NO_SLOT;
-    destination to = { .v = NO_SLOT, .reg = NO_SLOT };
-    if (returns && i->operands[0].kind != PTX_OPERAND_SINK)
-        to = lower_destination(l, &i->operands[0], width,
-                               ptx_type_class_of(type) == PTX_CLASS_SIGNED);
-    draft *d = add_access(l, &p, 0);
-    d->i.run[0] = d->i.run[1] = h;
-    d->i.size = (uint8_t)(ptx_type_bits(type) / 8);
-    /* Emission takes the flag away, with the destination, when nobody reads the old value. */
-    if (to.v != NO_SLOT) d->i.flags |= INSN_POLLS;
-    d->drops_result = true;
-    lower_set(d, FIELD_B, b, false);
-    lower_set(d, FIELD_C, c, false);
-    lower_set(d, FIELD_D, to.v, true);
-    lower_finish(l, to);
+    const ptx_operand *d = returns ? &i->operands[0] : NULL, *b = &i->operands[at + 1];
+    uint32_t count = b->kind == PTX_OPERAND_VECTOR ? b->index : 1;
+    bool fits = count == (m->vector ? m->vector : 1u) &&
+                (count == 1 || !d || (d->kind == PTX_OPERAND_VECTOR && d->index == count));
+    if (!fits) {
+        lower_refuse(l, "the vector operand does not fit the instruction");
+        return;
+    }
+    /* Each element of a vector is changed by itself, as PTX has it. */
+    for (uint32_t k = 0; k < count; k++)
+        atomic_element(l, &p, h, (int64_t)(k * ptx_type_bits(type) / 8),
+                       count > 1 && d ? &d->items[k] : d, count > 1 ? &b->items[k] : b,
+                       sources == 2 ? &i->operands[at + 2] : NULL);
     if (m->semantics == PTX_SEMANTICS_ACQUIRE || m->semantics == PTX_SEMANTICS_ACQ_REL)
         lower_add_named(l, "lower.fence", NO_SLOT, NO_SLOT, NO_SLOT, NO_SLOT);
 }

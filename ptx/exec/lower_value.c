@@ -13,6 +13,11 @@ operand_kind lower_type_width(ptx_type type)
                             : OPERAND_32;
 }
 
+uint32_t lower_type_size(ptx_type type)
+{
+    return type == PTX_PRED ? 1 : ptx_type_bits(type) / 8;
+}
+
 static operand_kind register_width(uint8_t bits)
 {
     return bits == 1     ? OPERAND_PREDICATE

@@ -1,5 +1,4 @@
 /* From the name of an instruction to the row that runs it, and the choice of the instruction set.
- * The rows of all variants are the same, so one index serves them all.
  * SPDX-License-Identifier: MIT */
 #include "ptx/exec/isa.h"
 
@@ -170,17 +169,21 @@ static bool spell(char *out, size_t room, const ptx_instruction *instruction)
 
 typedef struct index_entry {
     const char *name; /* NULL: free */
-    uint16_t table, row;
+    const op_entry *row;
 } index_entry;
 
-/* Open addressing; never freed while the process runs, because every program uses it. */
-static struct op_index {
-    pthread_mutex_t lock;
+/* Open addressing.  One for each variant, whose tables may differ; built on first use and kept while
+ * the process runs, because every program uses it. */
+typedef struct op_index {
     index_entry *entries;
     size_t mask;
     gpul__arena names;
     const char *duplicate;
-} op_index = { .lock = PTHREAD_MUTEX_INITIALIZER };
+} op_index;
+
+enum { VARIANTS = sizeof ptx_isa_variants / sizeof *ptx_isa_variants };
+static op_index indices[VARIANTS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static index_entry *probe(index_entry *entries, size_t mask, const char *name)
 {
@@ -196,7 +199,7 @@ static const char *next_name(const char *at, size_t *length)
     return *length ? at : NULL;
 }
 
-static bool build(const isa_variant *isa)
+static bool build(op_index *index, const isa_variant *isa)
 {
     size_t count = 0, length;
     for (size_t t = 0; isa->tables[t]; t++)
@@ -215,36 +218,39 @@ static bool build(const isa_variant *isa)
                 char name[NAME_LIMIT];
                 if (!ptx_op_canonical(name, sizeof name, at, length)) continue;
                 index_entry *entry = probe(entries, room - 1, name);
-                char *kept = gpul__arena_strndup(&op_index.names, name, strlen(name));
+                char *kept = gpul__arena_strndup(&index->names, name, strlen(name));
                 if (!kept) {
                     gpul__free(entries);
-                    gpul__arena_free(&op_index.names);
+                    gpul__arena_free(&index->names);
                     return false;
                 }
-                if (entry->name) op_index.duplicate = kept;
-                *entry = (index_entry){ kept, (uint16_t)t, (uint16_t)r };
+                if (entry->name) index->duplicate = kept;
+                *entry = (index_entry){ kept, &isa->tables[t]->rows[r] };
             }
-    op_index.mask = room - 1;
-    op_index.entries = entries;
+    index->mask = room - 1;
+    index->entries = entries;
     return true;
 }
 
-static bool ready(const isa_variant *isa)
+/* NULL: no memory. */
+static const op_index *index_of(const isa_variant *isa)
 {
-    pthread_mutex_lock(&op_index.lock);
-    bool built = op_index.entries || build(isa);
-    pthread_mutex_unlock(&op_index.lock);
-    return built;
+    op_index *index = indices;
+    while (ptx_isa_variants[index - indices] != isa) index++;
+    pthread_mutex_lock(&lock);
+    bool built = index->entries || build(index, isa);
+    pthread_mutex_unlock(&lock);
+    return built ? index : NULL;
 }
 
 static const op_entry *look_up(const isa_variant *isa, const char *name, bool *failed)
 {
-    if (!ready(isa)) {
+    const op_index *index = index_of(isa);
+    if (!index) {
         *failed = true;
         return NULL;
     }
-    const index_entry *entry = probe(op_index.entries, op_index.mask, name);
-    return entry->name ? &isa->tables[entry->table]->rows[entry->row] : NULL;
+    return probe(index->entries, index->mask, name)->row;
 }
 
 const op_entry *ptx_op_find(const isa_variant *isa, const ptx_instruction *instruction,
@@ -264,13 +270,16 @@ const op_entry *ptx_op_named(const isa_variant *isa, const char *name, bool *fai
 
 const char *ptx_op_duplicate(const isa_variant *isa)
 {
-    return ready(isa) ? op_index.duplicate : NULL;
+    const op_index *index = index_of(isa);
+    return index ? index->duplicate : NULL;
 }
 
-/* Leak checkers see the index as reachable; a library that is unloaded frees it. */
-__attribute__((destructor)) static void free_index(void)
+/* Leak checkers see the indices as reachable; a library that is unloaded frees them. */
+__attribute__((destructor)) static void free_indices(void)
 {
-    gpul__free(op_index.entries);
-    gpul__arena_free(&op_index.names);
-    op_index.entries = NULL;
+    for (int k = 0; k < VARIANTS; k++) {
+        gpul__free(indices[k].entries);
+        gpul__arena_free(&indices[k].names);
+        indices[k].entries = NULL;
+    }
 }

@@ -5,15 +5,21 @@
  * SPDX-License-Identifier: MIT */
 #include "ptx/exec/block.h"
 
-/* Where a split stands in the frame `depth` levels below the kernel. */
+/* The frame `depth` levels below the kernel out of which `f` was called, or f itself.  In steps that
+ * double, for recursion may be deep. */
+static const frame *ancestor(const frame *f, uint32_t depth)
+{
+    while (f->depth > depth) f = f->jump->depth >= depth ? f->jump : f->parent;
+    return f;
+}
+
+/* Where a split stands in that frame: a called function stands at its call. */
 static const frame *at_depth(const frame *f, uint32_t depth, uint32_t *pc)
 {
-    while (f->depth > depth) {
-        /* A called function stands between the call and what follows it. */
-        *pc = f->return_pc - 1;
-        f = f->parent;
-    }
-    return f;
+    if (f->depth == depth) return f;
+    f = ancestor(f, depth + 1);
+    *pc = f->return_pc - 1;
+    return f->parent;
 }
 
 /* Before, together (0) or after. */
@@ -23,11 +29,15 @@ static int order(const frame *f, uint32_t pc, const frame *g, uint32_t qc)
     uint32_t depth = f->depth < g->depth ? f->depth : g->depth;
     uint32_t p = pc, q = qc;
     const frame *a = at_depth(f, depth, &p), *b = at_depth(g, depth, &q);
-    while (a != b) {
+    if (a != b) {
+        /* Up to the two calls out of one frame. */
+        while (a->parent != b->parent) {
+            bool far = a->jump != b->jump;
+            a = far ? a->jump : a->parent;
+            b = far ? b->jump : b->parent;
+        }
         p = a->return_pc - 1;
         q = b->return_pc - 1;
-        a = a->parent;
-        b = b->parent;
     }
     if (p != q) return p < q ? -1 : 1;
     /* One is about to make the call that the other is in: it goes first, to join. */

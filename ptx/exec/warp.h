@@ -14,6 +14,7 @@ struct call_info;
 struct frame {
     const struct code *code;
     frame *parent;
+    frame *jump; /* some frame further out; the kernel's is its own */
     const struct call_info *call;
     frame *next;         /* in the warp's list of active frames, or in a list of free ones */
     frame *children;     /* frames that were called from this one */
