@@ -156,6 +156,8 @@ static const gpul_kernel_info *no_such_kernel(const plan *p, const step_request 
 
 static bool only_expected(const plan *p, const char *name)
 {
+    for (size_t i = 0; i < p->request->references.count; i++)
+        if (same_text(p->request->references.items[i], name)) return true;
     for (size_t i = 0; i < p->request->steps.count; i++) {
         const named_list *list = &p->request->steps.items[i].expect_kernels;
         for (size_t k = 0; k < list->count; k++)

@@ -21,6 +21,24 @@ static bool no_such_case(const directives *d, const element_list *command_line, 
     return false;
 }
 
+/* The kernels that the file's cases compare with: none of them is meant when no kernel is named. */
+static void find_references(run_request *out, const directives *d)
+{
+    for (size_t i = 0; i < d->cases.count; i++)
+        for (size_t k = 0; k < d->cases.items[i].steps.count; k++) {
+            const word_list *words = &d->cases.items[i].steps.items[k];
+            for (size_t n = 0; n < words->count; n++) {
+                const char *w = words->items[n]->text, *value = NULL;
+                if (same_text(w, "--expect-kernel") && n + 1 < words->count)
+                    value = strchr(words->items[n + 1]->text, '=');
+                else if (starts_with(w, "--expect-kernel="))
+                    value = strchr(w + strlen("--expect-kernel="), '=');
+                if (value)
+                    *list_add(&out->references) = mem_copy(value + 1, strcspn(value + 1, ","));
+            }
+        }
+}
+
 bool job_request(job *j, const source_file *source, const directives *d, const char *case_name,
                  const element_list *command_line, unsigned command)
 {
@@ -30,6 +48,7 @@ bool job_request(job *j, const source_file *source, const directives *d, const c
     if (d) {
         j->definition = directives_case(d, case_name);
         if (!j->definition) return no_such_case(d, command_line, case_name);
+        find_references(&j->request, d);
         if (d->any && !d->implicit) j->request.case_name = j->definition->name;
         good &= request_add_words(&j->request, &d->args, 0, 1, command);
         for (size_t i = 0; i < j->definition->steps.count; i++)

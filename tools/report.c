@@ -8,9 +8,10 @@ static bool is_source(const plan *p, const char *file)
 {
     if (!p || !p->source) return false;
     if (same_text(file, p->source->path)) return true;
-    char *real = realpath(p->source->path, NULL);
-    bool same = real && same_text(real, file);
-    free(real);
+    char *own = realpath(p->source->path, NULL), *other = realpath(file, NULL);
+    bool same = own && other && same_text(own, other);
+    free(own);
+    free(other);
     return same;
 }
 
@@ -69,6 +70,29 @@ static message *from_diagnostics(const plan *p, const gpul_error *e)
     return first;
 }
 
+/* The engine's sentence ends in ", FILE line N, PTX line M: INSTRUCTION;; COUNT threads in all".  The place is shown
+ * with its source line, so the sentence keeps the count only and the instruction becomes a note. */
+static const char *without_place(const char *sentence, const gpul_detail *d,
+                                 const char **instruction)
+{
+    *instruction = NULL;
+    const char *from =
+        d->file && d->line ? strstr(sentence, mem_format(", %s line %u", d->file, d->line)) : NULL;
+    const char *ptx = from ? strstr(from, "PTX line ") : NULL,
+               *count = ptx ? strstr(ptx, ";; ") : NULL;
+    if (!ptx) return sentence;
+    *instruction = count ? mem_copy(ptx, (size_t)(count - ptx)) : mem_dup(ptx);
+    return mem_format("%.*s%s%s", (int)(from - sentence), sentence, count ? "; " : "",
+                      count ? count + 3 : "");
+}
+
+/* Does the record's sentence already say what the detail says, perhaps without its first word? */
+static bool is_said(const gpul_error *e, const char *detail)
+{
+    const char *colon = strstr(detail, ": ");
+    return strstr(e->message, detail) || (colon && strstr(e->message, colon + 2));
+}
+
 message *library_message(const plan *p)
 {
     const gpul_error *e = gpul_last_error();
@@ -86,10 +110,13 @@ message *library_message(const plan *p)
     for (size_t i = 0; i < e->detail_count; i++) {
         const gpul_detail *d = &e->details[i];
         place at = place_of_detail(p, d);
-        bool said = strstr(e->message, d->text) != NULL;
+        bool said = is_said(e, d->text);
         if (at.kind != PLACE_NONE && at.line && m->at.kind == PLACE_NONE &&
             d->severity == GPUL_ERROR) {
             message_at(m, at);
+            const char *instruction;
+            m->text = without_place(m->text, d, &instruction);
+            if (instruction) message_note(m, "%s", instruction);
             if (said) continue;
         } else if (said && at.kind == PLACE_NONE) {
             continue;

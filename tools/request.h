@@ -53,6 +53,8 @@ typedef struct run_request {
     list_of(step_request) steps;
     element_list compile;  /* compile options, weakest first */
     const char *case_name; /* of the directives in use; NULL: none */
+    list_of(const char *)
+        references; /* kernels that some case of the file names in --expect-kernel */
     uint64_t seed;
     double timeout; /* seconds; 0: none */
     bool no_guard, dry_run;

@@ -16,7 +16,7 @@ UPDATE = [  # what differs from machine to machine
     (r'compiled in \d+ ms', 'compiled in <*> ms'), (r'CPU device \([^)]*\)', 'CPU device (<*>)'),
     (r'^(out: time +).*?(  one launch|  \d+ launches).*', r'\1<*>'), (r'\b\d+ registers', '<*> registers'),
     (r'NVRTC \(\d+\.\d+\)', 'NVRTC (<*>)'), (r'PASS(.*?) +\d+ ms', r'PASS\1 <*> ms'), (r'\d+ bytes of PTX', '<*> bytes of PTX'),
-    (r', <work>/.* PTX line .*', '<*>'), (r'^(out:   \w.*)cold .*', r'\1cold <*>'),
+    (r'(error\[GL080[2-6]\]: execute: ).*', r'\1<*>'), (r'note: PTX line .*', 'note: PTX line <*>'), (r'(FAIL.*GL0802 ).*', r'\1<*>'), (r'^(out:   \w.*)cold .*', r'\1cold <*>'),
     (r'NVRTC 13\.0', 'NVRTC <*>'), (r'it knows sm_.*', 'it knows <*>'), (r'numbers for sm_ .*', 'numbers for sm_ <*>'),
     (r'\d+ bytes of machine code', '<*> bytes of machine code'), (r'^(err: gpulaunch: note: the CPU device is used).*', r'\1<*>')]
 
