@@ -49,7 +49,8 @@ static void hand_over_kept(launch *l)
         out++;
     }
     l->printed_count -= out;
-    memmove(l->printed, l->printed + out, l->printed_count * sizeof *l->printed);
+    if (l->printed_count)
+        memmove(l->printed, l->printed + out, l->printed_count * sizeof *l->printed);
 }
 
 void ptx_print_flush(launch *l, unit *u, bool done)
