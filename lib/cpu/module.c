@@ -118,7 +118,7 @@ static CUresult parse(struct load *load, const cpu_text *text)
     return check_target(load, parsed);
 }
 
-static CUresult make_functions(cpu_module *module)
+static CUresult make_functions(cpu_module *module, unsigned max_registers)
 {
     size_t count = ptx_program_kernel_count(module->program);
     module->functions = gpul__calloc(count, sizeof *module->functions);
@@ -129,6 +129,9 @@ static CUresult make_functions(cpu_module *module)
         function->module = module;
         function->kernel = ptx_program_kernel(module->program, i);
         ptx_kernel_describe(function->kernel, &function->info);
+        /* The estimate obeys the JIT's limit, as the registers of a GPU would. */
+        if (max_registers && function->info.registers > max_registers)
+            function->info.registers = max_registers;
         uint32_t max_threads = function->info.max_threads;
         function->max_threads =
             max_threads && max_threads < CPU_MAX_THREADS ? (int)max_threads : CPU_MAX_THREADS;
@@ -189,7 +192,7 @@ static CUresult compile(struct load *load, const void *bytes)
         ptx_global_info global;
         if (ptx_program_global(module->program, i, &global)) module->variable_bytes += global.size;
     }
-    result = make_functions(module);
+    result = make_functions(module, load->jit->max_registers);
     if (result) return refuse(load, result, "out of host memory");
     write_info(load);
     return CUDA_SUCCESS;

@@ -72,6 +72,37 @@ static unsigned char *host_view(const cpu_side *side, const cpu_copy *copy)
                            span(side, copy->width, copy->height, copy->depth));
 }
 
+typedef uint32_t __attribute__((may_alias)) word32;
+typedef uint64_t __attribute__((may_alias)) word64;
+
+static bool aligned(const void *address, size_t size)
+{
+    return (uintptr_t)address % size == 0;
+}
+
+/* A single word is written at once: a kernel that runs meanwhile may wait for it. */
+static void copy_row(unsigned char *to, const unsigned char *from, size_t width)
+{
+    if (width == 4 && aligned(to, 4) && aligned(from, 4))
+        __atomic_store_n((word32 *)to, __atomic_load_n((const word32 *)from, __ATOMIC_RELAXED),
+                         __ATOMIC_RELEASE);
+    else if (width == 8 && aligned(to, 8) && aligned(from, 8))
+        __atomic_store_n((word64 *)to, __atomic_load_n((const word64 *)from, __ATOMIC_RELAXED),
+                         __ATOMIC_RELEASE);
+    else memmove(to, from, width);
+}
+
+static void fill_row(unsigned char *to, const cpu_fill *fill)
+{
+    uint16_t half = (uint16_t)fill->value;
+    if (fill->element == 1) memset(to, (int)fill->value, fill->width);
+    else if (fill->element == 2)
+        for (size_t i = 0; i < fill->width; i++) memcpy(to + 2 * i, &half, 2);
+    else if (fill->width == 1) __atomic_store_n((word32 *)to, fill->value, __ATOMIC_RELEASE);
+    else
+        for (size_t i = 0; i < fill->width; i++) memcpy(to + 4 * i, &fill->value, 4);
+}
+
 static CUresult run_copy(const cpu_copy *copy)
 {
     if (copy->width == 0 || copy->height == 0 || copy->depth == 0) return CUDA_SUCCESS;
@@ -80,8 +111,8 @@ static CUresult run_copy(const cpu_copy *copy)
     if (!to || !from) return CUDA_ERROR_ILLEGAL_ADDRESS;
     for (size_t plane = 0; plane < copy->depth; plane++)
         for (size_t row = 0; row < copy->height; row++)
-            memmove(to + plane * copy->to.slice + row * copy->to.pitch,
-                    from + plane * copy->from.slice + row * copy->from.pitch, copy->width);
+            copy_row(to + plane * copy->to.slice + row * copy->to.pitch,
+                     from + plane * copy->from.slice + row * copy->from.pitch, copy->width);
     return CUDA_SUCCESS;
 }
 
@@ -92,18 +123,7 @@ static CUresult run_fill(const cpu_fill *fill)
     unsigned char *to = ptx_memory_host(gpul__cpu.memory, fill->address,
                                         (uint64_t)fill->pitch * (fill->height - 1) + bytes);
     if (!to) return CUDA_ERROR_ILLEGAL_ADDRESS;
-    for (size_t row = 0; row < fill->height; row++, to += fill->pitch) {
-        uint16_t value16 = (uint16_t)fill->value;
-        switch (fill->element) {
-        case 1: memset(to, (int)fill->value, fill->width); break;
-        case 2:
-            for (size_t i = 0; i < fill->width; i++) memcpy(to + 2 * i, &value16, 2);
-            break;
-        default:
-            for (size_t i = 0; i < fill->width; i++) memcpy(to + 4 * i, &fill->value, 4);
-            break;
-        }
-    }
+    for (size_t row = 0; row < fill->height; row++) fill_row(to + row * fill->pitch, fill);
     return CUDA_SUCCESS;
 }
 
