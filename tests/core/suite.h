@@ -38,7 +38,7 @@ static const char kernels_ptx[] = ".version 9.0\n.target sm_90\n.address_size 64
                    ".param .f64 d, .param .align 2 .b8 h[2], .param .align 2 .b8 b[2], "
                    ".param .align 4 .b8 f3[12], .param .u32 e, .param .u64 in, .param .u64 out, "
                    ".param .u64 any")
-    ENTRY("nothing")
+    ENTRY("nothing", "")
     ENTRY("large", ".param .align 1 .b8 a[5000]")
     ENTRY("huge", ".param .align 1 .b8 a[40000]")
     ".visible .entry bounded(.param .u64 p)\n.maxntid 256, 1, 1\n{\n    ret;\n}\n"
