@@ -106,12 +106,11 @@ static bool multiply(const form *f, const uint64_t in[4], uint64_t *out)
 }
 
 /* Division by zero is left open by the ISA (9.7.1.8, 9.7.1.9): "yields an unspecified, machine-specific
- * value".  The hardware gives all ones, and the dividend as the remainder; what it gives for types of
- * other widths is in the recording. */
+ * value".  An H200 gives all ones for both (h200.rec). */
 static uint64_t divide(form_type t, uint64_t a, uint64_t b, bool remainder)
 {
     const signed_wide x = value(t, a), y = value(t, b);
-    if (y == 0) return remainder ? (uint64_t)x : ~0ull;
+    if (y == 0) return ~0ull;
     return (uint64_t)(remainder ? x % y : x / y);
 }
 

@@ -347,13 +347,13 @@ static int sweep(const options *o, gpul_device *device)
 static int write_modules(const char *directory, const form_list *list)
 {
     size_t at = 0;
-    for (unsigned number = 0; at < list->count; number++) {
+    for (unsigned n = 0; at < list->count; n++) {
         const unsigned arch = list->items[at].arch;
         size_t end = at;
         char path[4096];
         while (end < list->count && end - at < MODULE_KERNELS && list->items[end].arch == arch)
             end++;
-        snprintf(path, sizeof path, "%s/ops%02u.sm_%u.ptx", directory, number, arch);
+        snprintf(path, sizeof path, "%s/ops%02u.sm_%u.ptx", directory, n, arch);
         FILE *file = fopen(path, "w");
         if (file != NULL) kernel_text_module(file, list->items + at, end - at, arch);
         if (file == NULL || fclose(file) != 0) {
