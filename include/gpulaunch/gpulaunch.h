@@ -324,9 +324,10 @@ typedef struct gpul_compile_opts {
 /* Compiled code and what the compiler said.  Thread-safety: safe. */
 typedef struct gpul_image gpul_image;
 
-/* Compiles `length` bytes of CUDA C++ (GPUL_TEXT: up to the NUL).  Neither device nor arch: the newest
- * architecture that the default device or, without one, the compiler knows.  Fails with E_SOURCE and
- * the diagnostics as details, E_COMPILER when there is no usable NVRTC. */
+/* Compiles `length` bytes of CUDA C++ (GPUL_TEXT: up to the NUL).  Neither device nor arch: the default
+ * device's own architecture or, without a device, sm_90 (the compiler's newest where it does not know
+ * that).  "native" is the device's.  Fails with E_SOURCE and the diagnostics as details, E_COMPILER when
+ * there is no usable NVRTC. */
 #define GPUL_TEXT ((size_t)-1)
 GPUL_API gpul_status gpul_compile(gpul_image **out, const char *source, size_t length,
                                   const gpul_compile_opts *opts);

@@ -42,7 +42,7 @@ void gpul__nvrtc_guess(const char *path, int *major, int *minor)
     int wanted = *major;
     char builtins[PATH_MAX + 64];
     int folder = (int)(name - real);
-    for (int m = 20; m >= 0 && wanted; m--) {
+    for (int m = 0; m <= 20 && wanted; m++) {
         snprintf(builtins, sizeof builtins, "%.*slibnvrtc-builtins.so.%d.%d", folder, real, wanted,
                  m);
         if (access(builtins, F_OK) == 0) {

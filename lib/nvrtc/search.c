@@ -59,18 +59,18 @@ static void add(struct search *search, const char *path, const char *origin)
     out->items[out->count++] = (gpul__nvrtc_candidate){ .path = copy, .origin = origin };
 }
 
-static bool add_found(void *user, const char *path, const char *origin)
-{
-    add(user, path, origin);
-    return true;
-}
-
-/* libnvrtc.so and libnvrtc.so.N in one folder; not the builtins, not libnvrtc.alt. */
+/* libnvrtc by the names that toolkits and packages give it.  Asking for each is much cheaper than
+ * reading a folder of a thousand libraries. */
 static void folder_of(struct search *search, const char *folder, const char *origin)
 {
+    static const char *const names[] = { "libnvrtc.so.15", "libnvrtc.so.14",   "libnvrtc.so.13",
+                                         "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so" };
     remember(search, folder, origin);
-    gpul__places_match(folder, "libnvrtc.so.[0-9]*", origin, add_found, search);
-    gpul__places_match(folder, "libnvrtc.so", origin, add_found, search);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[PATH_MAX];
+        if (snprintf(path, sizeof path, "%s/%s", folder, names[i]) < (int)sizeof path)
+            add(search, path, origin);
+    }
 }
 
 static void below(struct search *search, const char *base, const char *part, const char *origin)
