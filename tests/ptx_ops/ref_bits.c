@@ -66,19 +66,22 @@ static uint64_t permute(const form *f, uint64_t a, uint64_t b, uint64_t c)
 
 static uint64_t extract(form_type t, uint64_t a, uint64_t b, uint64_t c)
 {
-    const unsigned msb = form_bits(t) - 1, pos = b & 0xff, len = c & 0xff;
+    /* The 64-bit forms of an H200 take all 32 bits of position and length. */
+    const uint64_t mask = form_bits(t) == 64 ? UINT32_MAX : 0xff, msb = form_bits(t) - 1,
+                   pos = b & mask, len = c & mask;
     unsigned sign = 0;
     if (form_is_signed(t) && len != 0) sign = bit(a, pos + len - 1 < msb ? pos + len - 1 : msb);
     uint64_t d = 0;
-    for (unsigned i = 0; i <= msb; i++)
+    for (uint64_t i = 0; i <= msb; i++)
         d |= (uint64_t)(i < len && pos + i <= msb ? bit(a, pos + i) : sign) << i;
     return d;
 }
 
 static uint64_t insert(form_type t, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
-    const unsigned msb = form_bits(t) - 1, pos = c & 0xff, len = d & 0xff;
-    for (unsigned i = 0; i < len && pos + i <= msb; i++)
+    const uint64_t mask = form_bits(t) == 64 ? UINT32_MAX : 0xff, msb = form_bits(t) - 1,
+                   pos = c & mask, len = d & mask;
+    for (uint64_t i = 0; i < len && pos + i <= msb; i++)
         b = (b & ~(1ull << (pos + i))) | (uint64_t)bit(a, i) << (pos + i);
     return b;
 }

@@ -37,7 +37,8 @@ static void kernel(FILE *out, const form *f, size_t index)
 {
     fprintf(
         out,
-        ".visible .entry op%zu(.param .u64 .ptr .global .align 8 inputs,\n    .param .u64 .ptr .global .align 8 outputs)\n"
+        ".visible .entry op%zu(.param .u64 .ptr .global .align 8 inputs,\n"
+        "    .param .u64 .ptr .global .align 8 outputs)\n"
         "{\n"
         "    .reg .pred %%p<4>;\n    .reg .b8 %%b<4>;\n    .reg .b16 %%h<8>;\n    .reg .b32 %%r<16>;\n"
         "    .reg .b64 %%d<16>;\n"
