@@ -39,7 +39,7 @@ int cmd_devices(element_list *elements)
 {
     static const char *const kinds[] = { "cuda", "cpu" };
     gpul_device_info infos[64];
-    size_t count = 0, gpus = 0;
+    size_t count = 0;
     if (!no_more_words(elements)) return 0;
     for (int kind = 0; kind < 2; kind++) {
         int found = 0;
@@ -57,7 +57,6 @@ int cmd_devices(element_list *elements)
                 continue;
             }
             with_memory(&infos[count], name);
-            gpus += kind == 0;
             count++;
         }
     }

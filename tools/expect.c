@@ -133,6 +133,7 @@ static bool bind_spec(plan *p, step *s, const named_span *n)
     content_owner owner = { .name = n->name, .type_text = e->buffer->type_text, .seed = p->seed };
     e->content = content_new(&e->spec, e->buffer->layout, NULL, &owner);
     if (!e->content) return false;
+    *list_add(&s->expectations) = e; /* its content is freed with the plan, whatever follows */
     shape own = content_shape(e->content);
     uint64_t count = e->buffer->count;
     if (own.rank && shape_count(&own) != count && !e->tolerance.has_range) {
@@ -148,7 +149,6 @@ static bool bind_spec(plan *p, step *s, const named_span *n)
     if (!content_resize(e->content,
                         own.rank && shape_count(&own) < count ? shape_count(&own) : count))
         return false;
-    *list_add(&s->expectations) = e;
     return true;
 }
 

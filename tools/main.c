@@ -1,5 +1,6 @@
 /* gpulaunch: the command.  Finds the command, reads the options that all share, and turns messages into
  * an exit status.  SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <gpulaunch/gpulaunch.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -92,8 +93,11 @@ static int finish(int status)
 {
     if (!status && messages_failed()) status = messages_status();
     document_finish(status);
+    if (fflush(stdout) || ferror(stdout)) {
+        fail(CODE_FILE_WRITE, "standard output cannot be written: %s", strerror(errno));
+        if (!status) status = EXIT_FILE;
+    }
     messages_flush();
-    if (fflush(stdout) || ferror(stdout)) status = status ? status : EXIT_FILE;
     mem_release();
     return status;
 }

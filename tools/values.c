@@ -391,7 +391,7 @@ static void print_float(text *out, gpul_type type, const void *bytes, int digits
         text_add(out, value < 0 ? "-inf" : "inf");
         return;
     }
-    char number[64];
+    char number[330]; /* the largest double, written out */
     int most = type == GPUL_F64 ? 17 : type == GPUL_F32 ? 9 : type == GPUL_F16 ? 5 : 4;
     int used = digits ? digits : most;
     for (int n = 1; !digits && n < most; n++) {
