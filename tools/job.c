@@ -83,9 +83,9 @@ bool job_bind(job *j, const session *s)
 
 bool job_load(job *j, session *s, bool strict)
 {
-    bool gpu =
-        s->info->backend == GPUL_BACKEND_CUDA; /* the CPU device watches every access itself */
-    j->run = (execution){ .plan = &j->plan, .session = s, .guard = gpu && !j->request.no_guard };
+    /* the CPU device watches every access itself */
+    bool fences = s->info->backend == GPUL_BACKEND_CUDA || j->request.guard;
+    j->run = (execution){ .plan = &j->plan, .session = s, .guard = fences && !j->request.no_guard };
     j->run.times_ns = mem_array(j->plan.steps.count + 1, sizeof *j->run.times_ns);
     return execution_load(&j->run) && plan_geometry(&j->plan, strict);
 }

@@ -247,6 +247,7 @@ static bool read_option(run_request *out, step_request *step, const option_use *
         if (seconds_parse(&out->timeout, use->text) && out->timeout > 0) return true;
         return value_fail(use, mem_format("\"%s\" is not a time", use->text), "--timeout 10");
     case OPT_NO_GUARD: return out->no_guard = true;
+    case OPT_GUARD: return out->guard = true;
     case OPT_DRY_RUN: return out->dry_run = true;
     case OPT_MISMATCHES: {
         uint64_t limit = SIZE_MAX;

@@ -57,7 +57,7 @@ typedef struct run_request {
         references; /* kernels that some case of the file names in --expect-kernel */
     uint64_t seed;
     double timeout; /* seconds; 0: none */
-    bool no_guard, dry_run;
+    bool no_guard, guard, dry_run;
     const option_use *mismatches;
     size_t mismatch_limit;
 } run_request;

@@ -26,6 +26,8 @@ for page in pages:
             with open(os.path.join(work, name), 'w', encoding='utf-8') as file:
                 file.write(body)
             continue
+        if 'json' in line and 'json' not in os.environ.get('CLI_FEATURES', 'json').split():
+            continue
         status = re.search(r'# exit (\d+)$', line)
         run = subprocess.run(['sh', '-c', line], env=env, cwd=work, capture_output=True, text=True, errors='replace', timeout=120)
         if run.returncode == (int(status.group(1)) if status else 0):

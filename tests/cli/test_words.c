@@ -200,7 +200,9 @@ static void option_words(void **state)
 static void look(void **state)
 {
     (void)state;
-    char *argv[] = { "gpulaunch", "run", "s.cu", "a=2,5", "x y" };
+    char program[] = "gpulaunch", command[] = "run", file[] = "s.cu", value[] = "a=2,5",
+         blank[] = "x y";
+    char *argv[] = { program, command, file, value, blank };
     words_init(5, argv);
     messages_restart();
     message *m = fail(CODE_ARGS_TYPE, "'a' is float");
