@@ -223,7 +223,7 @@ static gpul_status run_all(gpul_image **out, gpul__compile *c)
     }
     /* What looked like device code may be host code, and the other way round. */
     if (!status && !compiled && may_set_aside && run.result == NVRTC_ERROR_COMPILATION &&
-        (c->set_aside || gpul__compile_is_host_trouble(c, &run))) {
+        (c->set_aside || gpul__compile_is_host_trouble(&run))) {
         gpul__run other = { 0 };
         bool was_aside = c->set_aside, other_compiled = false;
         if (was_aside) keep_all(c);

@@ -79,7 +79,7 @@ bool gpul__compile_run(gpul__run *out, gpul__compile *compile, const gpul__run_k
 gpul_status gpul__compile_explain(gpul__compile *compile, const gpul__run *run);
 
 /* Whether the log complains of host code, which setting it aside would answer. */
-bool gpul__compile_is_host_trouble(const gpul__compile *compile, const gpul__run *run);
+bool gpul__compile_is_host_trouble(const gpul__run *run);
 
 /* Looks for the assembler's line in the PTX: its text, and where in the source it came from. */
 bool gpul__compile_place_ptx(gpul__compile *compile, uint32_t line, gpul_detail *detail);

@@ -30,6 +30,10 @@ static void add_options(gpul__key *key, const gpul__compile *c)
     gpul__key_list(key, "includes", o->includes);
     gpul__key_list(key, "expressions", o->expressions);
     gpul__key_list(key, "folders", (const char *const *)c->searched.items);
+    for (const gpul_header *h = o->headers; h && h->name; h++) {
+        gpul__key_text(key, "header name", h->name);
+        gpul__key_text(key, "header text", h->text);
+    }
     gpul__key_number(key, "flags",
                      (uint64_t)(o->line_info | o->keep_host_code << 1 | o->no_carried_headers << 2 |
                                 c->warnings_off << 3 | c->default_device << 4));

@@ -293,9 +293,8 @@ static gpul_status explain_expression(gpul__compile *c, const gpul__run *run,
                 : gpul__hint("write the whole name with its namespaces and arguments");
 }
 
-bool gpul__compile_is_host_trouble(const gpul__compile *c, const gpul__run *run)
+bool gpul__compile_is_host_trouble(const gpul__run *run)
 {
-    (void)c;
     return run->result == NVRTC_ERROR_COMPILATION && run->log &&
            (strstr(run->log, "not allowed in JIT mode") ||
             strstr(run->log, "cannot open source file") ||
