@@ -443,6 +443,7 @@ typedef struct gpul_kernel_info {
     uint32_t param_bytes;  /* exact, without tail padding */
     bool uses_y, uses_z;   /* reads the y or z index of thread or block */
     bool uses_dynamic_shared;
+    bool uses_grid_sync;   /* synchronises the whole grid: is launched cooperatively or not at all */
     const char *dynamic_shared_name; /* NULL unknown */
     int registers, shared_bytes, local_bytes, constant_bytes;
     int max_threads;       /* a block of this kernel on this device can have so many */

@@ -131,6 +131,7 @@ static void kernel(struct walk *w, gpul_kernel_info *k)
     FIELD(k->uses_y);
     FIELD(k->uses_z);
     FIELD(k->uses_dynamic_shared);
+    FIELD(k->uses_grid_sync);
     string(w, &k->dynamic_shared_name);
     FIELD(k->registers);
     FIELD(k->shared_bytes);

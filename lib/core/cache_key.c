@@ -39,6 +39,7 @@ void gpul__key_begin(gpul__key *key, const char *purpose)
     key->b = 0x243f6a8885a308d3u;
     gpul__key_text(key, "purpose", purpose);
     gpul__key_text(key, "gpulaunch", GPUL_VERSION);
+    gpul__key_number(key, "layout", 2); /* of what is stored; raised when that changes */
 }
 
 void gpul__key_text(gpul__key *key, const char *label, const char *text)

@@ -316,6 +316,11 @@ gpul_status gpul__geometry_check(gpul__geometry *out, const gpul_kernel *kernel,
     if (out->block[0] && out->block[1] && out->block[2]) check_block_total(&c);
     check_shared(&c);
     if (kernel->special & GPUL__KERNEL_PARAMETERS) check_parameters(&c);
+    if ((kernel->special & GPUL__KERNEL_GRID_SYNC) && !opts->cooperative)
+        MISTAKE(&c, GPUL__LAUNCH_COOPERATIVE, "launch it with .cooperative = true",
+                "'%s' synchronises the whole grid, and the launch is not cooperative: the kernel "
+                "would trap and the context be lost",
+                kernel->info.name);
     if (!c.mistakes.count) check_cluster(&c);
     if (!c.mistakes.count && opts->cooperative) check_cooperative(&c);
     if (!c.mistakes.count && !c.mistakes.failed) return GPUL_OK;

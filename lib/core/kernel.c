@@ -82,6 +82,7 @@ static void set_limits(gpul_kernel *k)
     if (k->info.bound_exact && k->info.bound_threads[0] > 0) k->special |= GPUL__KERNEL_EXACT_BLOCK;
     if (k->info.cluster[0] > 0) k->special |= GPUL__KERNEL_CLUSTER;
     if (k->info.uses_dynamic_shared) k->special |= GPUL__KERNEL_SHARED;
+    if (k->info.uses_grid_sync) k->special |= GPUL__KERNEL_GRID_SYNC;
     if (k->param_bytes > device->max_parameter_bytes) k->special |= GPUL__KERNEL_PARAMETERS;
 }
 

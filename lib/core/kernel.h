@@ -11,7 +11,8 @@ enum {
     GPUL__KERNEL_EXACT_BLOCK = 1, /* .reqntid */
     GPUL__KERNEL_CLUSTER = 2,     /* compiled for clusters */
     GPUL__KERNEL_SHARED = 4,      /* has extern __shared__ memory, so none is a mistake */
-    GPUL__KERNEL_PARAMETERS = 8   /* more parameter bytes than the device takes */
+    GPUL__KERNEL_PARAMETERS = 8,  /* more parameter bytes than the device takes */
+    GPUL__KERNEL_GRID_SYNC = 16   /* must be launched cooperatively */
 };
 
 struct gpul_kernel {

@@ -217,14 +217,11 @@ gpul_status gpul_kernel_max_cooperative(uint64_t *out, const gpul_kernel *kernel
         one.grid[i] = kernel->info.cluster[i] > 0 ? (uint64_t)kernel->info.cluster[i] : 1;
     for (int i = 0; i < 3; i++)
         if (one.cluster[i]) one.grid[i] = one.cluster[i];
-    one.cooperative = false;
+    one.cooperative = true; /* the question is how many, so one must do */
     bool pushed;
     gpul_status status = gpul__enter(device, &pushed, "gpul_kernel_max_cooperative");
     if (status != GPUL_OK) return status;
     status = gpul__geometry_check(&geometry, kernel, &one);
-    if (status == GPUL_OK && !device->info.cooperative)
-        status = gpul__fail(GPUL__LAUNCH_UNSUPPORTED, (.call = "gpul_kernel_max_cooperative"),
-                            "%s cannot launch cooperatively", device->info.name);
     CUresult result = CUDA_SUCCESS;
     if (status == GPUL_OK)
         result = gpul__geometry_cooperative(

@@ -340,6 +340,7 @@ static bool from_ptx(struct builder *b, const ptx_signature_kernel *ptx, gpul_ke
     info->uses_y = ptx->uses & (PTX_USES_TID_Y | PTX_USES_CTAID_Y);
     info->uses_z = ptx->uses & (PTX_USES_TID_Z | PTX_USES_CTAID_Z);
     info->uses_dynamic_shared = ptx->uses & PTX_USES_DYNAMIC_SHARED;
+    info->uses_grid_sync = ptx->uses & PTX_USES_GRID_SYNC;
     info->shared_bytes = (int)ptx->static_shared;
     info->min_blocks = (int)ptx->minnctapersm;
     info->bound_exact = ptx->has_reqntid;

@@ -44,6 +44,7 @@ static const char kernels_ptx[] = ".version 9.0\n.target sm_90\n.address_size 64
     ".visible .entry bounded(.param .u64 p)\n.maxntid 256, 1, 1\n{\n    ret;\n}\n"
     ".visible .entry exact(.param .u64 p)\n.reqntid 8, 4, 2\n{\n    ret;\n}\n"
     ".visible .entry paired(.param .u64 p)\n.explicitcluster\n.reqnctapercluster 2, 1, 1\n{\n    ret;\n}\n"
+    ".visible .entry grids(.param .u64 p)\n{\n    .reg .b32 %r<2>;\n    mov.u32 %r1, %envreg2;\n    ret;\n}\n"
     ".extern .shared .align 4 .b8 tile[];\n"
     ".visible .entry dynamic(.param .u64 p)\n{\n    .reg .b64 %rd<2>;\n    mov.u64 %rd1, tile;\n    ret;\n}\n";
 // clang-format on

@@ -206,6 +206,20 @@ static void cooperative_grids_fit_the_device(void **state)
     assert_int_equal(most, 0);
 }
 
+/* Launched plainly it would trap, and the context be lost. */
+static void grid_synchronisation_wants_a_cooperative_launch(void **state)
+{
+    (void)state;
+    assert_true(gpul_kernel_describe(kernel_of("grids"))->uses_grid_sync);
+    assert_code(TRY_ON("grids", .grid = { 2 }, .block = { 32 }), 710, "'grids' synchronises",
+                "not cooperative", ".cooperative = true");
+    assert_ok(TRY_ON("grids", .grid = { 2 }, .block = { 32 }, .cooperative = true));
+    uint64_t most = 0;
+    assert_ok(
+        gpul_kernel_max_cooperative(&most, kernel_of("grids"), gpul_launch_opts(.block = { 32 })));
+    assert_true(most >= 132);
+}
+
 static void cooperative_without_the_newer_entry(void **state)
 {
     (void)state;
@@ -330,6 +344,7 @@ int main(void)
         TEST(shared_memory_opts_in_once),
         TEST(dynamic_shared_memory_must_be_given),
         TEST(cooperative_grids_fit_the_device),
+        TEST(grid_synchronisation_wants_a_cooperative_launch),
         TEST(cooperative_without_the_newer_entry),
         TEST(clusters_divide_the_grid),
         TEST(devices_without_the_features),
