@@ -7,6 +7,7 @@
 #include "document.h"
 #include "compiling.h"
 #include "files.h"
+#include "session.h"
 #include "show.h"
 
 static void print_layout(text *line, const layout *l)
@@ -83,8 +84,28 @@ static void print_resources(const gpul_kernel_info *k, const gpul_image_info *im
     puts(text_of(&line));
 }
 
+/* With a device: how many blocks a multiprocessor of it can hold. */
+static void print_occupancy(const session *s, gpul_module *module, const gpul_kernel_info *k)
+{
+    const gpul_kernel *kernel;
+    int blocks;
+    if (!module ||
+        gpul_module_kernel(&kernel, module, k->symbol && *k->symbol ? k->symbol : k->name))
+        return;
+    unsigned threads = 256;
+    const gpul_kernel_info *loaded = gpul_kernel_describe(kernel);
+    if (loaded->max_threads > 0 && (unsigned)loaded->max_threads < threads)
+        threads = (unsigned)loaded->max_threads;
+    if (gpul_kernel_occupancy(&blocks, kernel, threads, 0)) return;
+    unsigned most = s->info->max_threads_per_multiprocessor;
+    printf("  on %s: %d blocks of %u threads a multiprocessor", device_shown(s->info), blocks,
+           threads);
+    if (most) printf(", %.0f %% of its threads", 100.0 * blocks * threads / most);
+    putchar('\n');
+}
+
 static void print_kernel(const source_file *source, const gpul_image *image,
-                         const gpul_kernel_info *k)
+                         const gpul_kernel_info *k, const session *s, gpul_module *module)
 {
     text line = { 0 };
     text_add(&line, k->signature && *k->signature ? k->signature : k->name);
@@ -108,6 +129,7 @@ static void print_kernel(const source_file *source, const gpul_image *image,
     }
     for (uint32_t i = 0; i < k->param_count; i++) print_parameter(k, i, names, types);
     print_resources(k, gpul_image_describe(image));
+    if (s->device) print_occupancy(s, module, k);
     bool several = gpul_image_kernel_count(image) > 1;
     const char *words = suggest_words(k, NULL);
     text try_line = { 0 };
@@ -161,8 +183,10 @@ static bool print_sass(const gpul_image *image)
     return false;
 }
 
-static int inspect(const source_file *source, const element_list *elements, const gpul_image *image)
+static int inspect(const source_file *source, const element_list *elements, gpul_image *image,
+                   const session *s)
 {
+    gpul_module *module = NULL;
     const option_use *only = option_find(elements, OPT_KERNEL);
     if (option_find(elements, OPT_PTX)) {
         const gpul_image_info *info = gpul_image_describe(image);
@@ -175,6 +199,10 @@ static int inspect(const source_file *source, const element_list *elements, cons
         return 0;
     }
     size_t count = gpul_image_kernel_count(image), shown = 0;
+    if (s->device && gpul_load(&module, s->device, image, NULL)) {
+        library_message(NULL);
+        return 0;
+    }
     run_request none;
     request_init(&none);
     plan p = { .source = source, .image = image, .request = &none };
@@ -183,7 +211,8 @@ static int inspect(const source_file *source, const element_list *elements, cons
         const gpul_kernel_info *k = choose_kernel(&p, &wanted);
         if (k && option_find(elements, OPT_DIRECTIVE))
             printf("// gpulaunch: args %s\n", suggest_words(k, NULL));
-        else if (k) print_kernel(source, image, k);
+        else if (k) print_kernel(source, image, k, s, module);
+        gpul_module_free(&module);
         return 0;
     }
     for (size_t i = 0; i < count; i++) {
@@ -195,8 +224,9 @@ static int inspect(const source_file *source, const element_list *elements, cons
             continue;
         }
         if (shown++) putchar('\n');
-        print_kernel(source, image, k);
+        print_kernel(source, image, k, s, module);
     }
+    gpul_module_free(&module);
     if (!count) fail(CODE_COMPILE_EMPTY, "%s has no kernel", source->path);
     else if (gpul_image_global_count(image) && !option_find(elements, OPT_DIRECTIVE)) {
         putchar('\n');
@@ -236,7 +266,7 @@ int cmd_inspect(element_list *elements)
     if (image) {
         document_image(image);
         if (document_wanted()) document_kernels(image);
-        else inspect(&source, elements, image);
+        else inspect(&source, elements, image, &s);
     }
     gpul_image_free(&image);
     session_close(&s);

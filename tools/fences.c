@@ -40,7 +40,9 @@ static void broken(const plan *p, const step *s, const buffer *b, bool behind, s
     size_t size = b->layout->size;
     const char *kernel = s->kernel->name, *element_name = b->layout->type_name;
     message *m;
-    if (behind) {
+    if (behind) { /* whole elements: one byte of a store may be what was there before */
+        first = first / size * size;
+        last = last / size * size + size - 1;
         m = fail(CODE_EXECUTE_FENCE, "'%s' wrote outside its buffers: %zu bytes past the end of %s",
                  kernel, last + 1, b->name);
         message_note(
@@ -50,6 +52,7 @@ static void broken(const plan *p, const step *s, const buffer *b, bool behind, s
             element_name, b->name, (unsigned long long)((b->bytes + first) / size), b->name,
             (unsigned long long)((b->bytes + last) / size));
     } else {
+        first = d->before - (d->before - first + size - 1) / size * size;
         size_t distance = d->before - first;
         m = fail(CODE_EXECUTE_FENCE,
                  "'%s' wrote outside its buffers: %zu bytes before the start of %s", kernel,
