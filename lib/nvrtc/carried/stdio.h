@@ -3,5 +3,5 @@
 #ifndef NULL
 #define NULL 0
 #endif
-#define EOF (-1)
+#define EOF    (-1)
 #define BUFSIZ 8192

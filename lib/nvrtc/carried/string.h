@@ -32,7 +32,10 @@ static __device__ inline int strncmp(const char *a, const char *b, size_t size)
         if (a[i] != b[i] || !a[i]) return (unsigned char)a[i] - (unsigned char)b[i];
     return 0;
 }
-static __device__ inline int strcmp(const char *a, const char *b) { return strncmp(a, b, (size_t)-1); }
+static __device__ inline int strcmp(const char *a, const char *b)
+{
+    return strncmp(a, b, (size_t)-1);
+}
 static __device__ inline char *strncpy(char *to, const char *from, size_t size)
 {
     size_t i = 0;

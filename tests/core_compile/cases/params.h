@@ -5,5 +5,8 @@ struct SharedParams {
     float2 origin;
     unsigned short steps[3];
 };
-extern "C" __global__ void from_header(SharedParams s, int *o) { *o = s.steps[1]; }
+extern "C" __global__ void from_header(SharedParams s, int *o)
+{
+    *o = s.steps[1];
+}
 #endif
