@@ -133,13 +133,14 @@ static void look_at_driver(gpul_doctor *doctor, gpul_device_info *first)
 {
     gpul__host host;
     gpul__host_look(&host, "");
-    const gpul__driver *driver = gpul__driver_overridden();
-    if (!driver && gpul__driver_load(&driver, NULL) != GPUL_OK) {
+    gpul__choice choice;
+    if (gpul__device_choose(&choice, "cuda", NULL, NULL) != GPUL_OK) {
         const gpul_error *error = gpul_last_error();
         add(doctor, GPUL_CHECK_WARN, "driver", error->hint, "%s", error->message);
         look_at_files(doctor, &host);
         return;
     }
+    const gpul__driver *driver = choice.driver;
     char release[32];
     gpul__driver_release(release, sizeof release, driver);
     add(doctor, GPUL_CHECK_OK, "driver", NULL, "%s%s%s, CUDA %d.%d",
