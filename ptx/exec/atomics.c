@@ -104,8 +104,8 @@ static u32 add_bf16x2(u32 a, u32 b)
 static u32 places(warp *w, const insn *i, unsigned size, u64 *host, bool *own)
 {
     _Alignas(64) u64 a[WARP_LANES];
-    memory_space space = i->space & 15;
-    bool address32 = i->space & 16;
+    memory_space space = i->space & SPACE_MASK;
+    bool address32 = i->space & SPACE_ADDRESS32;
     *own = space == MEMORY_SHARED;
     if (address32) addresses_of(w, i, 32, a);
     else addresses_of(w, i, 64, a);
@@ -128,7 +128,7 @@ static u32 places(warp *w, const insn *i, unsigned size, u64 *host, bool *own)
                           : good;
         }
     }
-    u64 base;
+    u64 base = 0;
     if (LIKELY(w->mask == ALL_LANES) && space <= MEMORY_SHARED &&
         LIKELY(space == MEMORY_SHARED ? locate_all(w, i, MEMORY_SHARED, a, size, true, &base)
                                       : locate_all(w, i, MEMORY_GLOBAL, a, size, true, &base))) {

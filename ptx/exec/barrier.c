@@ -27,26 +27,32 @@ typedef struct arrival {
     bool valid;
 } arrival;
 
+/* Whether all lanes give one number. */
+static bool agree(const uint32_t *given, uint32_t lanes, uint32_t *out)
+{
+    *out = given[__builtin_ctz(lanes)];
+    for (uint32_t rest = lanes; rest; rest &= rest - 1)
+        if (given[__builtin_ctz(rest)] != *out) return false;
+    return true;
+}
+
 /* Which barrier the lanes mean; all lanes must mean the same. */
 static arrival read_operands(warp *w, const insn *i, const barrier_info *info)
 {
-    const uint32_t *numbers = slot32(w->frame, info->number);
-    const uint32_t *counts = info->count == NO_SLOT ? NULL : slot32(w->frame, info->count);
-    unsigned first = (unsigned)__builtin_ctz(w->mask);
-    arrival a = { numbers[first], counts ? counts[first] : ALL_THREADS, true };
-    for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
-        int l = __builtin_ctz(rest);
-        if (numbers[l] != a.number || (counts && counts[l] != a.expected)) {
-            ptx_fault(w, i, w->mask, PTX_FAULT_BARRIER, NULL,
-                      "lanes of one warp name different barriers or thread counts");
-            return (arrival){ .valid = false };
-        }
+    arrival a = { info->fixed_number, info->fixed_count, true };
+    bool counted = info->count != NO_SLOT;
+    if (!info->fixed &&
+        (!agree(slot32(w->frame, info->number), w->mask, &a.number) ||
+         (counted && !agree(slot32(w->frame, info->count), w->mask, &a.expected)))) {
+        ptx_fault(w, i, w->mask, PTX_FAULT_BARRIER, NULL,
+                  "lanes of one warp name different barriers or thread counts");
+        return (arrival){ .valid = false };
     }
     if (a.number >= BARRIER_LIMIT) {
         ptx_fault(w, i, w->mask, PTX_FAULT_BARRIER, NULL, "there are only barriers 0 to 15");
         return (arrival){ .valid = false };
     }
-    if (counts && (a.expected == 0 || a.expected % WARP_LANES)) {
+    if (counted && (a.expected == 0 || a.expected % WARP_LANES)) {
         ptx_fault(w, i, w->mask, PTX_FAULT_BARRIER, NULL,
                   "the thread count is not a multiple of 32");
         return (arrival){ .valid = false };

@@ -10,8 +10,9 @@ static uint32_t slot_of(const lowering *l, value v)
     return is_const(v) ? l->consts[v & ~CONST_VALUE].slot : l->values[v].slot;
 }
 
-static bool is_empty_move(const lowering *l, const draft *d)
+static bool is_dropped(const lowering *l, const draft *d)
 {
+    if (d->removed) return true;
     return d->is_move && lower_width(l, d->i.d) == lower_width(l, d->i.a) &&
            slot_of(l, d->i.d) == slot_of(l, d->i.a);
 }
@@ -116,13 +117,13 @@ bool lower_emit(lowering *l)
     uint32_t count = 0;
     for (size_t k = 0; k < l->draft_count; k++) {
         place[k] = count;
-        count += !is_empty_move(l, &l->drafts[k]);
+        count += !is_dropped(l, &l->drafts[k]);
     }
     bool leader = false;
     for (size_t k = 0; k < l->draft_count; k++) {
         draft *d = &l->drafts[k];
         leader |= d->leader;
-        if (is_empty_move(l, d)) continue;
+        if (is_dropped(l, d)) continue;
         emit_one(l, d, leader, place, &c->insns[c->count]);
         c->origin[c->count++] = d->origin;
         leader = false;

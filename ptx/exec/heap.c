@@ -367,7 +367,7 @@ bool ptx_memory_lookup(ptx_memory *memory, uint64_t address, uint64_t size, bool
     pthread_rwlock_rdlock(&memory->lock);
     const record *r = holder(memory, address);
     bool found = fits(r, address, size) && !(writes && r->what.read_only);
-    if (found) *out = (range){ r->what.address, r->what.address + r->what.size, r->bias };
+    if (found) *out = (range){ r->what.address, r->what.address + r->what.size, r->bias, address };
     pthread_rwlock_unlock(&memory->lock);
     return found;
 }

@@ -8,6 +8,7 @@
 /* Device addresses lo <= a < hi are at the host address a + bias.  Empty: lo is the largest value. */
 typedef struct range {
     uint64_t lo, hi, bias;
+    uint64_t last; /* where the instruction that uses this range loaded last, to guess ahead */
 } range;
 
 /* True when [address, address + size) lies in one live allocation that may be read or, with

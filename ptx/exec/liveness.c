@@ -32,6 +32,7 @@ static void visit_one(analysis *a, value v, uint32_t at, visit *each)
 
 static void visit_reads(analysis *a, draft *d, uint32_t at, visit *each)
 {
+    if (d->removed) return;
     for (int f = 0; f < FIELDS; f++)
         if (d->uses >> f & 1) visit_one(a, *draft_field(d, f), at, each);
     visit_one(a, d->i.guard, at, each);
@@ -41,6 +42,7 @@ static void visit_reads(analysis *a, draft *d, uint32_t at, visit *each)
 
 static void visit_writes(analysis *a, draft *d, uint32_t at, visit *each)
 {
+    if (d->removed) return;
     for (int f = 0; f < FIELDS; f++)
         if (d->defs >> f & 1) visit_one(a, *draft_field(d, f), at, each);
     for (uint32_t k = 0; k < d->list_defs; k++) visit_one(a, a->l->lists[d->list + k], at, each);

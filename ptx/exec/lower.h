@@ -7,7 +7,7 @@
  *     lower_memory.c    loads, stores, atomics, address conversion
  *     lower_sync.c      barriers and collectives
  *     lower_control.c   branches, calls, returns
- *     flow.c, liveness.c, slots.c, emit.c
+ *     flow.c, fuse.c, liveness.c, slots.c, emit.c
  * SPDX-License-Identifier: MIT */
 #ifndef PTX_EXEC_LOWER_H
 #define PTX_EXEC_LOWER_H
@@ -44,8 +44,11 @@ typedef struct draft {
     uint8_t defs, uses; /* which fields are written and read: bits by FIELD_* */
     bool apart;         /* destinations must not share a slot with any source */
     bool is_move;       /* of a to d, both of one width */
-    bool drops_result;  /* d may be NO_SLOT when nobody reads it */
-    bool ends_block;    /* lanes may go elsewhere behind it */
+    bool is_access;     /* a load or store, of d or of b; not an atomic operation */
+    bool stores;
+    bool drops_result; /* d may be NO_SLOT when nobody reads it */
+    bool removed;      /* not needed any more, and not to be emitted */
+    bool ends_block;   /* lanes may go elsewhere behind it */
     bool leader;
     uint32_t target; /* of a branch: index of a parsed instruction, or NO_TARGET */
     uint32_t list;   /* more values, in lowering->lists: written ones, then read ones */
@@ -105,6 +108,8 @@ value lower_constant(lowering *l, const const_slot *wanted);
 value lower_bits(lowering *l, operand_kind width, uint64_t bits);
 value lower_temporary(lowering *l, operand_kind width);
 operand_kind lower_width(const lowering *l, value v);
+/* The number of a constant slot, when it is known now. */
+bool lower_known_number(const lowering *l, value v, uint64_t *out);
 /* The same constant with another width. */
 value lower_const_as(lowering *l, value v, operand_kind width);
 /* An operand as a source of the given width; may add drafts. */
@@ -161,6 +166,7 @@ void lower_return(lowering *l);
 void lower_add_to_list(lowering *l, value v);
 
 bool lower_flow(lowering *l);  /* basic blocks and leaders */
+bool lower_fuse(lowering *l);  /* addresses into the accesses that use them */
 bool lower_slots(lowering *l); /* a slot for each value and constant */
 bool lower_emit(lowering *l);
 

@@ -103,7 +103,7 @@ static draft *add_access(lowering *l, const place *p, int64_t more)
 {
     draft *d = lower_add(l);
     d->i.imm = p->offset + more;
-    d->i.space = p->form.space | (p->form.address32 ? 16 : 0);
+    d->i.space = p->form.space | (p->form.address32 ? SPACE_ADDRESS32 : 0);
     d->i.size = p->form.shape;
     d->apart = true;
     if (has_range(p->form.space)) d->i.extra = l->program->access_count++;
@@ -188,6 +188,7 @@ void lower_load(lowering *l)
         draft *d = add_access(l, &p, (int64_t)(which * piece * element_bytes(e)));
         d->i.run[0] = pair.masked;
         d->i.run[1] = pair.full;
+        d->is_access = true;
         if (may_poll(m)) d->i.flags |= INSN_POLLS;
         for (uint32_t k = 0; k < piece; k++)
             lower_set(d, load_fields[k], to[which * piece + k].v, true);
@@ -227,6 +228,7 @@ void lower_store(lowering *l)
         draft *d = add_access(l, &p, (int64_t)(n * piece * element_bytes(e)));
         d->i.run[0] = pair.masked;
         d->i.run[1] = pair.full;
+        d->is_access = d->stores = true;
         for (uint32_t k = 0; k < piece; k++)
             lower_set(d, store_fields[k], from[n * piece + k], false);
     }

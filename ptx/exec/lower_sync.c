@@ -46,6 +46,11 @@ void lower_barrier(lowering *l)
                           .result = NO_SLOT };
     info.number = lower_source(l, &i->operands[at++], OPERAND_32);
     if (at < end) info.count = lower_source(l, &i->operands[at++], OPERAND_32);
+    uint64_t number = 0, count = ALL_THREADS;
+    info.fixed = lower_known_number(l, info.number, &number) &&
+                 (info.count == NO_SLOT || lower_known_number(l, info.count, &count));
+    info.fixed_number = (uint32_t)number;
+    info.fixed_count = (uint32_t)count;
     destination to = { .v = NO_SLOT, .reg = NO_SLOT };
     if (reduces) {
         info.predicate = lower_predicate(l, &i->operands[i->operand_count - 1]);

@@ -90,6 +90,13 @@ value lower_bits(lowering *l, operand_kind width, uint64_t bits)
     return lower_constant(l, &(const_slot){ .kind = CONST_BITS, .width = width, .bits = bits });
 }
 
+bool lower_known_number(const lowering *l, value v, uint64_t *out)
+{
+    if (!is_const(v) || l->consts[v & ~CONST_VALUE].kind != CONST_BITS) return false;
+    *out = l->consts[v & ~CONST_VALUE].bits;
+    return true;
+}
+
 value lower_const_as(lowering *l, value v, operand_kind width)
 {
     const_slot changed = l->consts[v & ~CONST_VALUE];

@@ -68,11 +68,7 @@ INLINE void load_run(targets t, element e, int count, int first, int lanes, cons
         const u8 *from = at + bytes * (unsigned)k;
         u64 *restrict doubles = DOUBLES(t.slot[k]) + first;
         u32 *restrict words = WORDS(t.slot[k]) + first;
-        if (count == 1 && e == ELEMENT_32) {
-            memcpy(words, at, 4 * (unsigned)lanes);
-        } else if (count == 1 && e == ELEMENT_64) {
-            memcpy(doubles, at, 8 * (unsigned)lanes);
-        } else {
+        {
             INDEPENDENT
             for (int l = 0; l < lanes; l++) {
                 const u8 *one = from + bytes * (unsigned)(count * l);
@@ -191,6 +187,7 @@ static __attribute__((noinline)) void load_generic(warp *w, const insn *i)
         load_lanes(w, i, space, w->mask, a);                                                       \
     }
 LOAD_SOME(load_global_some, MEMORY_GLOBAL, 64)
+LOAD_SOME(load_indexed_some, MEMORY_GLOBAL, INDEXED_LOAD)
 LOAD_SOME(load_shared_some, MEMORY_SHARED, 64)
 LOAD_SOME(load_shared32_some, MEMORY_SHARED, 32)
 LOAD_SOME(load_local_some, MEMORY_LOCAL, 64)
@@ -231,6 +228,18 @@ INLINE void load_general(warp *w, const insn *i, memory_space space, int bits, e
     some(w, i);
 }
 
+/* Threads of a warp often walk through memory in large steps, which no processor foresees: fetches
+ * what the same instruction will want a few steps later. */
+INLINE void fetch_ahead(warp *w, const insn *i, const u8 *host, u64 address, unsigned size)
+{
+    enum { STEPS = 4, LINE = 64 };
+    range *r = &w->block->ranges[i->extra];
+    uintptr_t later = (uintptr_t)host + STEPS * (address - r->last);
+    r->last = address;
+    for (unsigned at = 0; at < size && at < 4 * LINE; at += LINE)
+        __builtin_prefetch((const void *)(later + at));
+}
+
 INLINE void load_full(warp *w, const insn *i, memory_space space, int bits, element e, int count,
                       handler *general)
 {
@@ -240,35 +249,35 @@ INLINE void load_full(warp *w, const insn *i, memory_space space, int bits, elem
         return;
     }
     const u8 *at, *more;
-    pattern found = classify(w, i, bits, size);
-    if (found == PATTERN_GENERAL) {
-        general(w, i);
+    switch (classify(w, i, bits, size)) {
+    case PATTERN_CONTIGUOUS:
+        at = locate(w, i, space, address_of(w, i, bits, 0), 32 * size, size, false);
+        if (UNLIKELY(!at)) break;
+        if (space == MEMORY_GLOBAL) fetch_ahead(w, i, at, address_of(w, i, bits, 0), 32 * size);
+        load_run(targets_of(w, i, count), e, count, 0, 32, at);
         return;
-    }
-    targets t = targets_of(w, i, count);
-    bool same = found == PATTERN_BROADCAST || found == PATTERN_BROADCAST_HALVES;
-    bool whole = found == PATTERN_CONTIGUOUS || found == PATTERN_BROADCAST;
-    unsigned lanes = whole ? 32 : 16;
-    at = locate(w, i, space, address_of(w, i, bits, 0), same ? size : lanes * size, size, false);
-    if (UNLIKELY(!at)) {
-        general(w, i);
+    case PATTERN_BROADCAST:
+        at = locate(w, i, space, address_of(w, i, bits, 0), size, size, false);
+        if (UNLIKELY(!at)) break;
+        load_same(targets_of(w, i, count), e, count, 0, 32, at);
         return;
-    }
-    if (whole) {
-        if (same) load_same(t, e, count, 0, 32, at);
-        else load_run(t, e, count, 0, 32, at);
+    case PATTERN_HALVES:
+        at = locate(w, i, space, address_of(w, i, bits, 0), 16 * size, size, false);
+        more = locate(w, i, space, address_of(w, i, bits, 16), 16 * size, size, false);
+        if (UNLIKELY(!at || !more)) break;
+        load_run(targets_of(w, i, count), e, count, 0, 16, at);
+        load_run(targets_of(w, i, count), e, count, 16, 16, more);
         return;
+    case PATTERN_BROADCAST_HALVES:
+        at = locate(w, i, space, address_of(w, i, bits, 0), size, size, false);
+        more = locate(w, i, space, address_of(w, i, bits, 16), size, size, false);
+        if (UNLIKELY(!at || !more)) break;
+        load_same(targets_of(w, i, count), e, count, 0, 16, at);
+        load_same(targets_of(w, i, count), e, count, 16, 16, more);
+        return;
+    case PATTERN_GENERAL: break;
     }
-    more = locate(w, i, space, address_of(w, i, bits, 16), same ? size : 16 * size, size, false);
-    if (UNLIKELY(!more)) {
-        general(w, i);
-    } else if (same) {
-        load_same(t, e, count, 0, 16, at);
-        load_same(t, e, count, 16, 16, more);
-    } else {
-        load_run(t, e, count, 0, 16, at);
-        load_run(t, e, count, 16, 16, more);
-    }
+    general(w, i);
 }
 
 /* Local memory: lanes that use the same offset read whole rows. */
@@ -336,6 +345,7 @@ INLINE void load_uniform_full(warp *w, const insn *i, memory_space space, elemen
     }
 #define DEFINE(suffix, e, count)                                                                   \
     DEFINE_BY_PATTERN(load_global, suffix, MEMORY_GLOBAL, 64, e, count)                            \
+    DEFINE_BY_PATTERN(load_indexed, suffix, MEMORY_GLOBAL, INDEXED_LOAD, e, count)                 \
     DEFINE_BY_PATTERN(load_shared, suffix, MEMORY_SHARED, 64, e, count)                            \
     DEFINE_BY_PATTERN(load_shared32, suffix, MEMORY_SHARED, 32, e, count)                          \
     static void load_local_##suffix(warp *w, const insn *i)                                        \
@@ -377,22 +387,25 @@ handler_pair ISA_NAME(ptx_load_handlers)(const access_form *form)
         [MEMORY_GENERIC] = { load_generic, load_generic },
     };
     handler_pair pair = { some[form->space][form->address32], some[form->space][form->address32] };
-#define CASE(suffix, e, count)                                                                     \
-    case MEMORY_SHAPE(e, count / 2):                                                               \
-        pair.full = form->uniform ? form->space == MEMORY_GLOBAL   ? load_global_uniform_##suffix  \
-                                    : form->space == MEMORY_SHARED ? load_shared_uniform_##suffix  \
-                                    : form->space == MEMORY_LOCAL  ? load_local_uniform_##suffix   \
-                                                                   : pair.full                     \
-                    : form->space == MEMORY_GLOBAL ? load_global_##suffix                          \
-                    : form->space == MEMORY_SHARED                                                 \
-                        ? (form->address32 ? load_shared32_##suffix : load_shared_##suffix)        \
-                    : form->space == MEMORY_LOCAL                                                  \
-                        ? (form->address32 ? load_local32_##suffix : load_local_##suffix)          \
-                    : form->space == MEMORY_GENERIC ? load_generic_##suffix                        \
-                                                    : pair.full;                                   \
-        break;
-    switch (form->shape) {
-        LOAD_ELEMENTS(CASE)
-    }
+    if (form->indexed) pair = (handler_pair){ load_indexed_some, load_indexed_some };
+#define ROW(suffix, e, count)                                                                      \
+    { MEMORY_SHAPE(e, count / 2),                                                                  \
+      { [FORM_GLOBAL] = load_global_##suffix,                                                      \
+        [FORM_INDEXED] = load_indexed_##suffix,                                                    \
+        [FORM_GLOBAL_UNIFORM] = load_global_uniform_##suffix,                                      \
+        [FORM_SHARED] = load_shared_##suffix,                                                      \
+        [FORM_SHARED32] = load_shared32_##suffix,                                                  \
+        [FORM_SHARED_UNIFORM] = load_shared_uniform_##suffix,                                      \
+        [FORM_LOCAL] = load_local_##suffix,                                                        \
+        [FORM_LOCAL32] = load_local32_##suffix,                                                    \
+        [FORM_LOCAL_UNIFORM] = load_local_uniform_##suffix,                                        \
+        [FORM_GENERIC] = load_generic_##suffix } },
+    static const struct {
+        uint8_t shape;
+        handler *full[FORMS];
+    } rows[] = { LOAD_ELEMENTS(ROW) };
+    form_column column = column_of(form);
+    for (size_t k = 0; k < sizeof rows / sizeof *rows && column < FORMS; k++)
+        if (rows[k].shape == form->shape) pair.full = rows[k].full[column];
     return pair;
 }

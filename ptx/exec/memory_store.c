@@ -157,6 +157,7 @@ static __attribute__((noinline)) void store_generic(warp *w, const insn *i)
         store_lanes(w, i, space, w->mask, a);                                                      \
     }
 STORE_SOME(store_global_some, MEMORY_GLOBAL, 64)
+STORE_SOME(store_indexed_some, MEMORY_GLOBAL, INDEXED_STORE)
 STORE_SOME(store_shared_some, MEMORY_SHARED, 64)
 STORE_SOME(store_shared32_some, MEMORY_SHARED, 32)
 STORE_SOME(store_local_some, MEMORY_LOCAL, 64)
@@ -294,6 +295,7 @@ INLINE void store_uniform_full(warp *w, const insn *i, memory_space space, eleme
     }
 #define DEFINE(suffix, e, count)                                                                   \
     DEFINE_BY_PATTERN(store_global, suffix, MEMORY_GLOBAL, 64, e, count)                           \
+    DEFINE_BY_PATTERN(store_indexed, suffix, MEMORY_GLOBAL, INDEXED_STORE, e, count)               \
     DEFINE_BY_PATTERN(store_shared, suffix, MEMORY_SHARED, 64, e, count)                           \
     DEFINE_BY_PATTERN(store_shared32, suffix, MEMORY_SHARED, 32, e, count)                         \
     static void store_local_##suffix(warp *w, const insn *i)                                       \
@@ -335,22 +337,25 @@ handler_pair ISA_NAME(ptx_store_handlers)(const access_form *form)
         [MEMORY_GENERIC] = { store_generic, store_generic },
     };
     handler_pair pair = { some[form->space][form->address32], some[form->space][form->address32] };
-#define CASE(suffix, e, count)                                                                     \
-    case MEMORY_SHAPE(e, count / 2):                                                               \
-        pair.full = form->uniform ? form->space == MEMORY_GLOBAL   ? store_global_uniform_##suffix \
-                                    : form->space == MEMORY_SHARED ? store_shared_uniform_##suffix \
-                                    : form->space == MEMORY_LOCAL  ? store_local_uniform_##suffix  \
-                                                                   : pair.full                     \
-                    : form->space == MEMORY_GLOBAL ? store_global_##suffix                         \
-                    : form->space == MEMORY_SHARED                                                 \
-                        ? (form->address32 ? store_shared32_##suffix : store_shared_##suffix)      \
-                    : form->space == MEMORY_LOCAL                                                  \
-                        ? (form->address32 ? store_local32_##suffix : store_local_##suffix)        \
-                    : form->space == MEMORY_GENERIC ? store_generic_##suffix                       \
-                                                    : pair.full;                                   \
-        break;
-    switch (form->shape) {
-        STORE_ELEMENTS(CASE)
-    }
+    if (form->indexed) pair = (handler_pair){ store_indexed_some, store_indexed_some };
+#define ROW(suffix, e, count)                                                                      \
+    { MEMORY_SHAPE(e, count / 2),                                                                  \
+      { [FORM_GLOBAL] = store_global_##suffix,                                                     \
+        [FORM_INDEXED] = store_indexed_##suffix,                                                   \
+        [FORM_GLOBAL_UNIFORM] = store_global_uniform_##suffix,                                     \
+        [FORM_SHARED] = store_shared_##suffix,                                                     \
+        [FORM_SHARED32] = store_shared32_##suffix,                                                 \
+        [FORM_SHARED_UNIFORM] = store_shared_uniform_##suffix,                                     \
+        [FORM_LOCAL] = store_local_##suffix,                                                       \
+        [FORM_LOCAL32] = store_local32_##suffix,                                                   \
+        [FORM_LOCAL_UNIFORM] = store_local_uniform_##suffix,                                       \
+        [FORM_GENERIC] = store_generic_##suffix } },
+    static const struct {
+        uint8_t shape;
+        handler *full[FORMS];
+    } rows[] = { STORE_ELEMENTS(ROW) };
+    form_column column = column_of(form);
+    for (size_t k = 0; k < sizeof rows / sizeof *rows && column < FORMS; k++)
+        if (rows[k].shape == form->shape) pair.full = rows[k].full[column];
     return pair;
 }

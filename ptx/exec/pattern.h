@@ -46,22 +46,62 @@ typedef enum pattern {
 PATTERN_FUNCTIONS(u32)
 PATTERN_FUNCTIONS(u64)
 
-/* `bits` is a constant wherever these are used. */
+/* How the address of an instruction is held: bits of the slot, or the two indexed forms.  A constant
+ * wherever it is used. */
+enum { INDEXED_LOAD = 96, INDEXED_STORE = 97 };
+
+INLINE u64 base_of(const warp *w, const insn *i, int bits)
+{
+    return OP_AT(u64, bits == INDEXED_LOAD ? i->f : i->d)[0] + (u64)i->imm;
+}
+
+INLINE u64 scaled(const insn *i, u32 index)
+{
+    return (i->space & SPACE_SIGNED ? (u64)(s64)(s32)index : index) * i->target;
+}
+
+/* Indices that go up one by one, without a wrap, and are multiplied with the size of the access. */
+INLINE pattern classify_indices(const insn *i, const u32 *a, unsigned step)
+{
+    pattern p = classify_u32(a, 1);
+    if (p != PATTERN_CONTIGUOUS && p != PATTERN_HALVES) return p;
+    bool wraps = a[15] < a[0] || a[31] < a[16] || (s32)a[15] < (s32)a[0] ||
+                 (s32)a[31] < (s32)a[16] ||
+                 (p == PATTERN_CONTIGUOUS && (a[31] < a[0] || (s32)a[31] < (s32)a[0]));
+    return wraps || i->target != step ? PATTERN_GENERAL : p;
+}
+
 INLINE pattern classify(const warp *w, const insn *i, int bits, unsigned step)
 {
+    if (bits > 64) return classify_indices(i, OP_AT(u32, i->a), step);
     if (bits == 32) return classify_u32((const u32 *)OP_AT(u32, i->a), step);
     return classify_u64((const u64 *)OP_AT(u64, i->a), step);
 }
 
 INLINE u64 address_of(const warp *w, const insn *i, int bits, int lane)
 {
+    if (bits > 64) return base_of(w, i, bits) + scaled(i, OP_AT(u32, i->a)[lane]);
     if (bits == 32) return (u32)(OP_AT(u32, i->a)[lane] + (u32)i->imm);
     return OP_AT(u64, i->a)[lane] + (u64)i->imm;
 }
 
 INLINE void addresses_of(const warp *w, const insn *i, int bits, u64 *out)
 {
-    if (bits == 32) {
+    if (bits > 64) {
+        const u32 *a = OP_AT(u32, i->a);
+        const u64 base = base_of(w, i, bits), scale = i->target;
+        if (i->space & SPACE_SIGNED) {
+            OP_LANES
+            {
+                out[l] = base + (u64)((s64)(s32)a[l] * (s64)scale);
+            }
+        } else {
+            OP_LANES
+            {
+                out[l] = base + a[l] * scale;
+            }
+        }
+    } else if (bits == 32) {
         const u32 *a = OP_AT(u32, i->a);
         OP_LANES
         {

@@ -64,7 +64,8 @@ typedef struct barrier_info {
     uint8_t mode;      /* sync, arrive, reduce */
     uint8_t operation; /* ptx_operation of a reduction: AND OR POPC */
     bool aligned;
-    bool counted;
+    bool fixed; /* number and count are constants */
+    uint32_t fixed_number, fixed_count;
     uint32_t number, count, predicate, result; /* slots; NO_SLOT where there is none */
 } barrier_info;
 enum { BARRIER_SYNC, BARRIER_ARRIVE, BARRIER_REDUCE };

@@ -103,22 +103,6 @@ static size_t place_value(lane_store *s, size_t width, size_t preferred, const l
 
 /* ------------------------------------------------------------------ all of them */
 
-static void count_reads(lowering *l)
-{
-    for (size_t k = 0; k < l->draft_count; k++) {
-        draft *d = &l->drafts[k];
-        for (int f = 0; f < FIELDS; f++) {
-            value v = *draft_field(d, f);
-            if (d->uses >> f & 1 && !is_const(v)) l->values[v].reads++;
-        }
-        if (d->i.guard != NO_SLOT && !is_const(d->i.guard)) l->values[d->i.guard].reads++;
-        for (uint32_t u = 0; u < d->list_uses; u++) {
-            value v = l->lists[d->list + d->list_defs + u];
-            if (!is_const(v)) l->values[v].reads++;
-        }
-    }
-}
-
 static void drop_unread_results(lowering *l)
 {
     for (size_t k = 0; k < l->draft_count; k++) {
@@ -187,6 +171,7 @@ static void find_used_constants(lowering *l)
     for (size_t k = 0; k < l->const_count; k++) l->consts[k].slot = NO_SLOT;
     for (size_t k = 0; k < l->draft_count; k++) {
         draft *d = &l->drafts[k];
+        if (d->removed) continue;
         for (int f = 0; f < FIELDS; f++)
             if (d->uses >> f & 1) mark_const(l, *draft_field(d, f));
         mark_const(l, d->i.guard);
@@ -229,7 +214,6 @@ static void set_offsets(lowering *l, const stores *s)
 
 bool lower_slots(lowering *l)
 {
-    count_reads(l);
     drop_unread_results(l);
     find_friends(l);
     live_ranges live;
