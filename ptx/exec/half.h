@@ -78,6 +78,14 @@ DIRECTED(f16)
 DIRECTED(bf16)
 #undef DIRECTED
 
+/* .ftz of what will be rounded to f16: what stays below the normal range when it is rounded to eleven places
+ * becomes zero.  The last such value is 2^-14 less a little under half of the eleventh place. */
+static inline f32 flush_to_f16(f32 x)
+{
+    const u32 bits = as_u32(x);
+    return as_f32((bits & ~SIGN_32) < 0x387ff000 ? bits & SIGN_32 : bits);
+}
+
 static inline u32 flush_f16(u32 h)
 {
     return h & 0x7c00 ? h : h & SIGN_16;

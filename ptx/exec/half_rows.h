@@ -10,17 +10,16 @@
 
 // clang-format off
 #define AS_IT_IS(h)         (h)
-#define FTZ_UNIT(h)         unit_f16(flush_f16(h))
-#define FTZ_POSITIVE(h)     positive_16(flush_f16(h))
 #define TWO_NAMES(op, rest) op rest " " op ".rn" rest
 
 /* A sum of floats has twice the places and more, so rounding it again does no harm; neither do products, which
  * are exact. */
-#define SUMS(FLOATS, t, n, mods, id, before, after)                                                \
-    FLOATS(TWO_NAMES("add", mods "." #t), t##_add##id, n, 2, f16, before, x + y, after)            \
-    FLOATS(TWO_NAMES("sub", mods "." #t), t##_sub##id, n, 2, f16, before, x - y, after)            \
-    FLOATS(TWO_NAMES("mul", mods "." #t), t##_mul##id, n, 2, f16, before, x * y, after)            \
-    FLOATS("fma.rn" mods "." #t, t##_fma##id, n, 3, f16, before, odd_sum_32(x * y, z), after)
+#define SUMS(FLOATS, t, n, mods, id, before, result, after)                                        \
+    FLOATS(TWO_NAMES("add", mods "." #t), t##_add##id, n, 2, f16, before, result(x + y), after)    \
+    FLOATS(TWO_NAMES("sub", mods "." #t), t##_sub##id, n, 2, f16, before, result(x - y), after)    \
+    FLOATS(TWO_NAMES("mul", mods "." #t), t##_mul##id, n, 2, f16, before, result(x * y), after)    \
+    FLOATS("fma.rn" mods "." #t, t##_fma##id, n, 3, f16, before,                                   \
+           result(odd_sum_32(x * y, z)), after)
 #define EXTREMES(BITS, t, n, format, mods, id, in)                                                 \
     BITS("min" mods "." #t, t##_min##id, n, 2, format##_min(in(x), in(y)))                         \
     BITS("max" mods "." #t, t##_max##id, n, 2, format##_max(in(x), in(y)))                         \
@@ -35,13 +34,13 @@
     BITS("max" mods ".NaN.xorsign.abs." #t, t##_max_nan_xorsign##id, n, 2,                         \
          format##_signed_by(format##_max_nan(magnitude(in(x)), magnitude(in(y))), x, y))
 #define F16_ROWS(FLOATS, BITS, t, n)                                                               \
-    SUMS(FLOATS, t, n, "", , AS_IT_IS, AS_IT_IS)                                                   \
-    SUMS(FLOATS, t, n, ".ftz", _ftz, flush_f16, flush_f16)                                         \
-    SUMS(FLOATS, t, n, ".sat", _sat, AS_IT_IS, unit_f16)                                           \
-    SUMS(FLOATS, t, n, ".ftz.sat", _ftz_sat, flush_f16, FTZ_UNIT)                                  \
+    SUMS(FLOATS, t, n, "", , AS_IT_IS, AS_IT_IS, AS_IT_IS)                                         \
+    SUMS(FLOATS, t, n, ".ftz", _ftz, flush_f16, flush_to_f16, AS_IT_IS)                            \
+    SUMS(FLOATS, t, n, ".sat", _sat, AS_IT_IS, AS_IT_IS, unit_f16)                                 \
+    SUMS(FLOATS, t, n, ".ftz.sat", _ftz_sat, flush_f16, flush_to_f16, unit_f16)                    \
     FLOATS("fma.rn.relu." #t, t##_fma_relu, n, 3, f16, AS_IT_IS, odd_sum_32(x * y, z), positive_16) \
-    FLOATS("fma.rn.ftz.relu." #t, t##_fma_ftz_relu, n, 3, f16, flush_f16, odd_sum_32(x * y, z),    \
-           FTZ_POSITIVE)                                                                           \
+    FLOATS("fma.rn.ftz.relu." #t, t##_fma_ftz_relu, n, 3, f16, flush_f16,                          \
+           flush_to_f16(odd_sum_32(x * y, z)), positive_16)                                        \
     BITS("neg.ftz." #t, t##_neg_ftz, n, 1, flush_f16(x) ^ SIGN_16)                                 \
     BITS("abs.ftz." #t, t##_abs_ftz, n, 1, magnitude(flush_f16(x)))                                \
     EXTREMES(BITS, t, n, f16, "", , AS_IT_IS)                                                      \

@@ -70,6 +70,16 @@ static inline f32 flush_32(f32 x)
     return as_f32(bits & 0x7f800000 ? bits : bits & SIGN_32);
 }
 
+/* .ftz of a result.  The smallest normal number may have been rounded up to where only 23 places were left:
+ * the same computed 2^64 times larger tells. */
+static inline f32 flushed_32(f32 x, f32 scaled)
+{
+    const u32 bits = as_u32(x), magnitude = bits & ~SIGN_32;
+    const bool tiny = magnitude < 0x00800000 ||
+                      (magnitude == 0x00800000 && (as_u32(scaled) & ~SIGN_32) < 0x20800000);
+    return as_f32(tiny ? bits & SIGN_32 : bits);
+}
+
 /* .sat: into [0, 1]; NaN and -0 become +0. */
 static inline f32 unit_32(f32 x)
 {

@@ -70,9 +70,11 @@ static inline u32 field_32(u32 x, u32 pos, u32 len)
 {
     return right_32(x, pos & 255) & ~left_32(~0u, len & 255);
 }
+/* The 64-bit forms take position and length whole, as an H200 does (recorded); the ISA (9.7.1.20) speaks of
+ * their low 8 bits. */
 static inline u64 field_64(u64 x, u32 pos, u32 len)
 {
-    return right_64(x, pos & 255) & ~left_64(~0ull, len & 255);
+    return right_64(x, pos) & ~left_64(~0ull, len);
 }
 static inline s32 signed_field_32(s32 x, u32 pos, u32 len)
 {
@@ -85,8 +87,6 @@ static inline s32 signed_field_32(s32 x, u32 pos, u32 len)
 }
 static inline s64 signed_field_64(s64 x, u32 pos, u32 len)
 {
-    pos &= 255;
-    len &= 255;
     const u32 spare = len > 63 ? 0 : 64 - len;
     const s64 low = arithmetic_64(x, pos);
     return len == 0 ? 0 : arithmetic_64((s64)left_64((u64)low, spare), spare);
@@ -98,8 +98,8 @@ static inline u32 inserted_32(u32 a, u32 b, u32 pos, u32 len)
 }
 static inline u64 inserted_64(u64 a, u64 b, u32 pos, u32 len)
 {
-    const u64 mask = left_64(~left_64(~0ull, len & 255), pos & 255);
-    return (left_64(a, pos & 255) & mask) | (b & ~mask);
+    const u64 mask = left_64(~left_64(~0ull, len), pos);
+    return (left_64(a, pos) & mask) | (b & ~mask);
 }
 
 static inline u32 mask_clamp(u32 pos, u32 len)

@@ -3,6 +3,14 @@
 #include "ptx/exec/halves.h"
 #include "ptx/exec/rounding.h"
 
+#if defined(PTX_FLUSHES)
+#define FTZ_SCOPE(mode) mode##_ftz
+#define FTZ_NARROW(a)   ((f32)(a))
+#else
+#define FTZ_SCOPE(mode) mode
+#define FTZ_NARROW(a)   flushed_32((f32)(a), (f32)((a)*0x1p64))
+#endif
+
 static inline f32 integral_rni_32(f32 x)
 {
     return __builtin_rintf(x);
@@ -58,11 +66,19 @@ static inline u32 finite_bf16(u32 h)
 /* tf32: a float whose lower 13 bits are zero. */
 static inline u32 tf32_nan(f32 x, u32 bits)
 {
-    return is_nan_32(x) ? NAN_32 : bits & ~0x1fffu;
+    return (is_nan_32(x) ? NAN_32 : bits) & ~0x1fffu;
 }
+/* An H200 cuts the payload of a NaN here, so that 0x7f800001 becomes infinity, and .satfinite takes one place
+ * off whatever has the topmost exponent. */
 static inline u32 tf32_rna(f32 x)
 {
-    return tf32_nan(x, as_u32(x) + 0x1000);
+    const u32 bits = as_u32(x);
+    const bool finite = (bits & 0x7f800000) != 0x7f800000;
+    return (bits + (finite ? 0x1000 : 0)) & ~0x1fffu;
+}
+static inline u32 lowered_tf32(u32 t)
+{
+    return (t & 0x7f800000) == 0x7f800000 ? t - 0x2000 : t;
 }
 static inline u32 tf32_rn(f32 x)
 {

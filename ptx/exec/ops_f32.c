@@ -12,6 +12,26 @@
 #define FUSED_SCOPE(mode)    rn
 #endif
 
+#if defined(PTX_FLUSHES)
+#define FTZ_SCOPE(mode)   mode##_ftz
+#define FTZ_1(calc, a)    calc(a)
+#define FTZ_2(calc, a, b) calc(a, b)
+#else
+#define FTZ_SCOPE(mode) mode
+#define FTZ_1(calc, a)  flushed_32(calc(flush_32(a)), SCALED_##calc(flush_32(a)))
+#define FTZ_2(calc, a, b)                                                                          \
+    flushed_32(calc(flush_32(a), flush_32(b)), SCALED_##calc(flush_32(a), flush_32(b)))
+#endif
+#if defined(PTX_FLUSHES) && PTX_HAVE_FMA
+#define FTZ_FUSED_SCOPE(mode)    mode##_ftz
+#define FTZ_FUSED(mode, a, b, c) FUSED(mode, a, b, c)
+#else
+#define FTZ_FUSED_SCOPE(mode) FUSED_SCOPE(mode)
+#define FTZ_FUSED(mode, a, b, c)                                                                   \
+    flushed_32(FUSED(mode, flush_32(a), flush_32(b), flush_32(c)),                                 \
+               FUSED(mode, flush_32(a) * 0x1p64f, flush_32(b), flush_32(c) * 0x1p64f))
+#endif
+
 static inline f32 lesser(f32 a, f32 b)
 {
     const f32 r = rank_32(a) < rank_32(b) ? a : b, s = is_nan_32(a) ? b : r;

@@ -20,7 +20,8 @@ static inline s64 signed_24(u32 x)
     return (s32)(x << 8) >> 8;
 }
 
-/* Division by zero gives all ones and the dividend as the remainder; the one quotient that does not fit wraps
+/* Division by zero gives what an H200 gives: all ones, as quotient and as remainder
+ * (recorded in tests/ptx_ops/h200.rec).  The one quotient that does not fit wraps
  * round.  Up to 32 bits a quotient of doubles (of floats up to 16) is right once it is cut: what is missing
  * to the next integer is at least the reciprocal of the dividend.  That vectorises. */
 static inline f64 f64_of_u32(u32 x)
@@ -50,11 +51,11 @@ static inline s16 divide_s16(s16 a, s16 b)
 }
 static inline u32 remainder_u32(u32 a, u32 b)
 {
-    return b == 0 ? a : a - divide_u32(a, b) * b;
+    return b == 0 ? ~0u : a - divide_u32(a, b) * b;
 }
 static inline s32 remainder_s32(s32 a, s32 b)
 {
-    return b == 0 ? a : (s32)((u32)a - (u32)divide_s32(a, b) * (u32)b);
+    return b == 0 ? -1 : (s32)((u32)a - (u32)divide_s32(a, b) * (u32)b);
 }
 static inline u16 remainder_u16(u16 a, u16 b)
 {
@@ -71,7 +72,7 @@ static inline u64 divide_u64(u64 a, u64 b)
 }
 static inline u64 remainder_u64(u64 a, u64 b)
 {
-    return b == 0 ? a : a % b;
+    return b == 0 ? ~0ull : a % b;
 }
 static inline s64 divide_s64(s64 a, s64 b)
 {
@@ -80,7 +81,7 @@ static inline s64 divide_s64(s64 a, s64 b)
 }
 static inline s64 remainder_s64(s64 a, s64 b)
 {
-    if (b == 0) return a;
+    if (b == 0) return -1;
     return b == -1 ? 0 : a % b;
 }
 

@@ -1,4 +1,6 @@
-/* Rounding modes around the loop of a row: the scopes rn, rz, rm and rp of ops.h.  The instructions that
+/* Rounding modes around the loop of a row: the scopes rn, rz, rm and rp of ops.h, and rn_ftz to rp_ftz,
+ * which also flush subnormal sources and results, where the processor decides what is subnormal as the GPU
+ * does (PTX_FLUSHES): after rounding to 24 places, the exponent being free.  The instructions that
  * set the mode also keep the compiler from moving loads and stores across, and what is computed lies
  * between a load and a store.  SPDX-License-Identifier: MIT */
 #ifndef PTX_EXEC_ROUNDING_H
@@ -8,7 +10,8 @@
 
 #if defined(__x86_64__)
 
-enum { ROUND_RM = 0x2000, ROUND_RP = 0x4000, ROUND_RZ = 0x6000 };
+#define PTX_FLUSHES 1
+enum { ROUND_FTZ = 0x8040, ROUND_RM = 0x2000, ROUND_RP = 0x4000, ROUND_RZ = 0x6000 };
 typedef u32 rounding;
 
 static inline rounding rounding_set(u32 mode)
@@ -64,6 +67,17 @@ static inline void rounding_restore(rounding old)
     fesetround(old);
 }
 
+#endif
+
+#if defined(PTX_FLUSHES)
+#define OP_ENTER_rn_ftz const rounding mode_ = rounding_set(ROUND_FTZ);
+#define OP_LEAVE_rn_ftz rounding_restore(mode_);
+#define OP_ENTER_rz_ftz const rounding mode_ = rounding_set(ROUND_FTZ | ROUND_RZ);
+#define OP_LEAVE_rz_ftz rounding_restore(mode_);
+#define OP_ENTER_rm_ftz const rounding mode_ = rounding_set(ROUND_FTZ | ROUND_RM);
+#define OP_LEAVE_rm_ftz rounding_restore(mode_);
+#define OP_ENTER_rp_ftz const rounding mode_ = rounding_set(ROUND_FTZ | ROUND_RP);
+#define OP_LEAVE_rp_ftz rounding_restore(mode_);
 #endif
 
 #define OP_ENTER_rn

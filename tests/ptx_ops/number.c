@@ -258,6 +258,16 @@ bool number_subnormal(const number_format *f, uint64_t bits)
     return field == 0 && (bits & ((1ull << f->fraction_bits) - 1)) != 0;
 }
 
+bool number_tiny(const number_format *f, number x, number_rounding rounding)
+{
+    if (x.kind != NUMBER_FINITE) return false;
+    const number_format free = { 15, f->fraction_bits, 0, false, 0 };
+    const number rounded = number_decode(&free, number_encode(&free, x, rounding));
+    const number least = { NUMBER_FINITE, false, false, 1 - bias(f), 1 };
+    return number_compare((number){ NUMBER_FINITE, false, false, rounded.exponent, rounded.digits },
+                          least) < 0;
+}
+
 uint64_t number_flush(const number_format *f, uint64_t bits)
 {
     return number_subnormal(f, bits) ? bits & (1ull << (f->fraction_bits + f->exponent_bits))

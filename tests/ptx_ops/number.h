@@ -51,6 +51,9 @@ number number_integral(number a, number_rounding rounding);
 int number_compare(number a, number b); /* -1, 0, 1; 2: unordered */
 
 bool number_subnormal(const number_format *format, uint64_t bits);
+/* Whether a number is below the normal range once it is rounded to the format's places, its exponent being
+ * free: what .ftz flushes, as recorded on an H200. */
+bool number_tiny(const number_format *format, number x, number_rounding rounding);
 uint64_t number_flush(const number_format *format, uint64_t bits); /* subnormals to zero */
 
 /* An integral value as an integer of `bits` bits, at the ends of its range when it is outside. */

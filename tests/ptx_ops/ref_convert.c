@@ -41,8 +41,10 @@ static uint64_t to_float(const form *f, const number_format *format, number x, n
 {
     const unsigned top = format->fraction_bits + format->exponent_bits + format->unused_low;
     uint64_t bits = number_encode(format, x, r);
-    if (form_has(f, "ftz") && format == number_format_of(TYPE_F32))
+    if (form_has(f, "ftz") && format == number_format_of(TYPE_F32)) {
         bits = number_flush(format, bits);
+        if (number_tiny(format, x, r)) bits = (uint64_t)x.negative << 31;
+    }
     const number y = number_decode(format, bits);
     if (form_has(f, "sat")) {
         const number one = number_integer(false, 1);
@@ -67,7 +69,8 @@ static number source_value(const form *f, form_type s, uint64_t bits)
     if (!form_is_float(s)) return integer_value(s, bits);
     const number_format *format = number_format_of(s);
     bits &= mask_of(form_bits(s));
-    if (form_has(f, "ftz") && s == TYPE_F32) bits = number_flush(format, bits);
+    /* Into f16 an H200 does not flush. */
+    if (form_has(f, "ftz") && s == TYPE_F32 && f->d != TYPE_F16) bits = number_flush(format, bits);
     return number_decode(format, bits);
 }
 
@@ -88,6 +91,24 @@ static bool packed(const form *f, const uint64_t in[4], uint64_t *out)
     return true;
 }
 
+/* NaNs that are not made canonical, as recorded on an H200: the ISA leaves it open. */
+static bool kept_nan(const form *f, uint64_t in, uint64_t *out)
+{
+    const form_type d = f->types[0], s = f->types[1];
+    const bool plain = !form_has(f, "sat") && !form_has(f, "ftz");
+    if (d == TYPE_F32 && s == TYPE_F32 && plain && !rounds_to_integral(f)) { /* a move */
+        *out = in & 0xffffffff;
+    } else if (d == TYPE_F32 && s == TYPE_BF16 && plain) {
+        *out = (in & 0xffff) << 16;
+    } else if (d == TYPE_F32 && s == TYPE_F64 && !form_has(f, "sat")) { /* its upper part, quiet */
+        *out = (in >> 32 & 0x80000000) | 0x7fc00000 | (in >> 29 & 0x7fffff);
+    } else if (d == TYPE_TF32) {
+        *out = 0x7fffe000;
+        if (form_has(f, "rna")) *out = (in & 0xffffe000) - (form_has(f, "satfinite") ? 0x2000 : 0);
+    } else return false;
+    return true;
+}
+
 bool ref_convert(const form *f, const uint64_t in[4], uint64_t *out)
 {
     if (!form_is(f, "cvt") || f->type_count != 2) return false;
@@ -95,6 +116,7 @@ bool ref_convert(const form *f, const uint64_t in[4], uint64_t *out)
     const number_rounding r = rounding_of(f);
     if (form_is_packed(d)) return packed(f, in, out);
     number x = source_value(f, s, in[0]);
+    if (x.kind == NUMBER_NAN && kept_nan(f, in[0], out)) return true;
     if (form_is_float(d)) {
         const uint64_t sign = (uint64_t)x.negative << (form_bits(d) - 1);
         if (rounds_to_integral(f)) {

@@ -93,7 +93,7 @@ static bool one(const form *f, form_type t, const uint64_t in[4], uint64_t *out)
     }
     if (form_is(f, "neg") || form_is(f, "abs")) {
         *out = form_is(f, "neg") ? v[0] ^ sign : v[0] & ~sign;
-        if (t == FORM_F32 && x[0].kind == NUMBER_NAN) *out = 0x7fffffff;
+        if (t == TYPE_F32 && x[0].kind == NUMBER_NAN) *out = 0x7fffffff;
     } else if (form_is(f, "copysign")) *out = (v[0] & sign) | (v[1] & ~sign);
     else if (strncmp(f->words[0], "min", 3) == 0 || strncmp(f->words[0], "max", 3) == 0)
         return extremes(f, format, v, out);
@@ -102,10 +102,8 @@ static bool one(const form *f, form_type t, const uint64_t in[4], uint64_t *out)
         const number_rounding r = rounding_of(f);
         if (!arithmetic(f, x, r, &result)) return false;
         *out = finish(f, format, number_encode(format, result, r));
-        /* mul.ftz of an H200 looks at the product before it is rounded. */
-        const uint64_t cut = number_encode(format, result, ROUND_ZERO);
-        if (form_is(f, "mul") && form_has(f, "ftz") && number_flush(format, cut) != cut)
-            *out = finish(f, format, cut);
+        if (form_has(f, "ftz") && number_tiny(format, result, r))
+            *out = finish(f, format, (uint64_t)result.negative << (form_bits(t) - 1));
     }
     return true;
 }

@@ -8,6 +8,7 @@
  *                                                  row from FIRST (bits); raw 32-bit results
  *   ptx_record --write DIR                         write the PTX modules
  *   --only PREFIX                                  restricts to instructions of that name
+ *   --show N                                       prints so many differences, 40 when not given
  *
  * Exits with 0 when all is equal, 1 when something differs or was refused, 2 on other errors.
  * SPDX-License-Identifier: MIT */
@@ -20,7 +21,9 @@
 #include "kernel_text.h"
 #include "recording.h"
 
-enum { MODULE_KERNELS = 256, SHOWN = 40 };
+enum { MODULE_KERNELS = 256 };
+
+static unsigned long shown_at_most = 40;
 
 typedef struct options {
     const char *record, *replay, *judge, *write, *device, *only;
@@ -35,7 +38,7 @@ typedef struct results {
 } results;
 
 typedef struct tally {
-    unsigned equal, nan_payload, near, wrong, refused, missing, shown;
+    unsigned equal, nan_payload, near, wrong, refused, missing, unrecorded, shown;
 } tally;
 
 static void complain(const char *what)
@@ -142,7 +145,7 @@ static gpul_status run_list(gpul_device *device, const form_list *list, results 
 
 static void show(tally *t, const form *f, const uint64_t in[4], uint64_t got, const char *wanted)
 {
-    if (t->shown++ >= SHOWN) return;
+    if (t->shown++ >= shown_at_most) return;
     printf("%s(", f->name);
     for (unsigned i = 0; i < f->source_count; i++) {
         const unsigned bits = form_bits(f->source[i]);
@@ -210,9 +213,10 @@ static void judge(tally *t, const form *f, const recording_entry *kept)
 
 static int report(const tally *t)
 {
-    printf("%u results equal, %u NaNs of other payload, %u approximate within the bound, %u wrong\n"
-           "%u instructions refused, %u without a record\n",
-           t->equal, t->nan_payload, t->near, t->wrong, t->refused, t->missing);
+    printf(
+        "%u results equal, %u NaNs of other payload, %u approximate within the bound, %u wrong\n"
+        "%u instructions refused, %u records without one, %u instructions newer than the record\n",
+        t->equal, t->nan_payload, t->near, t->wrong, t->refused, t->missing, t->unrecorded);
     return t->wrong || t->refused || t->missing;
 }
 
@@ -282,7 +286,7 @@ static int replay(const char *path, const form_list *list, const results *all, b
             t.missing++;
             continue;
         }
-        for (size_t j = at; j < i; j++) t.missing += list->items[j].arch <= 90;
+        for (size_t j = at; j < i; j++) t.unrecorded += list->items[j].arch <= 90;
         at = i + 1;
         uint64_t rows[FORM_INPUTS][4];
         form_inputs(&list->items[i], rows, kept.count, 0);
@@ -376,6 +380,7 @@ static bool parse_options(options *o, int count, char **words)
         else if (strcmp(w, "--write") == 0) o->write = words[++i];
         else if (strcmp(w, "--device") == 0) o->device = words[++i];
         else if (strcmp(w, "--only") == 0) o->only = words[++i];
+        else if (strcmp(w, "--show") == 0) shown_at_most = strtoul(words[++i], NULL, 10);
         else if (strcmp(w, "--sweep") == 0 && i + 4 < count) {
             o->sweep = words[++i];
             o->first = strtoull(words[++i], NULL, 0);
@@ -403,8 +408,9 @@ int main(int count, char **words)
 {
     options o = { 0 };
     if (!parse_options(&o, count, words)) {
-        fprintf(stderr, "usage: ptx_record --record|--replay|--judge FILE | --write DIR |\n"
-                        "       --sweep NAME FIRST COUNT FILE  [--device D] [--only PREFIX]\n");
+        fprintf(stderr,
+                "usage: ptx_record --record|--replay|--judge FILE | --write DIR |\n"
+                "       --sweep NAME FIRST COUNT FILE  [--device D] [--only PREFIX] [--show N]\n");
         return 2;
     }
     form_list list;
