@@ -57,15 +57,19 @@ typedef struct gpul_arglist {
     X(uint, unsigned, 0) X(long, long, 1) X(ulong, unsigned long, 0) X(llong, long long, 1)        \
     X(ullong, unsigned long long, 0)
 
+/* All of an argument at once: compilers make a few wide stores of it, where setting it piece by piece
+ * would cost as much as the rest of a launch's checks. */
+static inline gpul_arg gpul_arg_whole(gpul_arg_kind kind, int is_signed, int is_const, int format,
+                                      size_t size, uint64_t bits)
+{
+    gpul_arg a = { (uint8_t)kind, (uint8_t)is_signed, (uint8_t)is_const, (uint8_t)format,
+                   (uint32_t)size, { bits }, { 0, 0 } };
+    return a;
+}
+
 static inline gpul_arg gpul_arg_make(gpul_arg_kind kind, int is_signed, size_t size, uint64_t bits)
 {
-    gpul_arg a;
-    memset(&a, 0, sizeof a);
-    a.kind = (uint8_t)kind;
-    a.is_signed = (uint8_t)is_signed;
-    a.size = (uint32_t)size;
-    a.v.bits = bits;
-    return a;
+    return gpul_arg_whole(kind, is_signed, 0, 0, size, bits);
 }
 
 #define GPUL_ARG_INT_FN(tag, type, sign)                                                           \
@@ -93,25 +97,18 @@ static inline gpul_arg gpul_arg_double(double x)
 
 static inline gpul_arg gpul_arg_const_buffer(const gpul_buffer *b)
 {
-    gpul_arg a = gpul_arg_make(GPUL_ARG_BUFFER, 0, 8, 0);
-    a.is_const = 1;
-    a.v.buffer = b;
-    return a;
+    return gpul_arg_whole(GPUL_ARG_BUFFER, 0, 1, 0, 8, (uint64_t)(uintptr_t)b);
 }
 
 static inline gpul_arg gpul_arg_buffer(gpul_buffer *b)
 {
-    gpul_arg a = gpul_arg_const_buffer(b);
-    a.is_const = 0;
-    return a;
+    return gpul_arg_whole(GPUL_ARG_BUFFER, 0, 0, 0, 8, (uint64_t)(uintptr_t)b);
 }
 
 /* A struct by value of `size` bytes at `bytes`, laid out as the device's compiler lays it out. */
 static inline gpul_arg gpul_arg_bytes(const void *bytes, size_t size)
 {
-    gpul_arg a = gpul_arg_make(GPUL_ARG_BYTES, 0, size, 0);
-    a.v.bytes = bytes;
-    return a;
+    return gpul_arg_whole(GPUL_ARG_BYTES, 0, 0, 0, size, (uint64_t)(uintptr_t)bytes);
 }
 
 static inline gpul_arg gpul_arg_same(gpul_arg a) { return a; }
@@ -124,9 +121,7 @@ static inline gpul_arg gpul_half(uint16_t bits)
 
 static inline gpul_arg gpul_bfloat16(uint16_t bits)
 {
-    gpul_arg a = gpul_half(bits);
-    a.format = GPUL_FORMAT_BFLOAT;
-    return a;
+    return gpul_arg_whole(GPUL_ARG_FLOAT, 1, 0, GPUL_FORMAT_BFLOAT, 2, bits);
 }
 
 /* A raw device address for a pointer parameter; nothing about it is checked but its class. */
