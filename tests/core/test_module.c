@@ -291,6 +291,44 @@ static void templates_and_overloads(void **state)
     gpul_module_free(&m);
 }
 
+/* An image that could not be read (a compressed fatbin, say): the driver lists what it has, and how
+ * large the parameters are. */
+static void kernels_that_only_the_driver_knows(void **state)
+{
+    (void)state;
+    gpul_module *m;
+    const gpul_kernel *kernel;
+    image->kernel_count = 0;
+    assert_ok(gpul_load(&m, device, image, NULL));
+    assert_ok(gpul_module_kernel(&kernel, m, "scale"));
+    const gpul_kernel_info *info = gpul_kernel_describe(kernel);
+    assert_int_equal(info->types, GPUL_TYPES_NONE);
+    assert_int_equal(info->param_count, 3);
+    assert_int_equal(info->param_bytes, 16);
+    assert_int_equal(info->params[2].value.offset, 12);
+    const gpul_launch_opts *one = gpul_launch_opts(.grid = { 1 }, .block = { 1 });
+    assert_ok(gpul_launch(kernel, one, gpul_args(gpul_null, 1, 1.0f)));
+    assert_int_equal(gpul__record_launch_at(-1)->size, 16);
+    assert_code(gpul_launch(kernel, one, gpul_args(gpul_null, 1, 1.0)), 310, "4 bytes");
+    assert_code(gpul_module_kernel(&kernel, m, "scael"), 608, "nearest is 'scale'");
+    assert_code(gpul_module_kernel(&kernel, m, NULL), 701, "c14_a");
+    gpul_module_free(&m);
+
+    /* A driver that lists nothing still knows a symbol; one that tells no sizes is no help. */
+    const gpul__driver *record = device->driver;
+    gpul__driver old = *record;
+    old.ModuleGetFunctionCount = NULL;
+    device->driver = &old;
+    assert_ok(gpul_load(&m, device, image, NULL));
+    assert_ok(gpul_module_kernel(&kernel, m, "c15_order"));
+    assert_int_equal(gpul_kernel_describe(kernel)->param_bytes, 64);
+    assert_code(gpul_module_kernel(&kernel, m, "scael"), 608, "no kernel 'scael'");
+    old.FuncGetParamInfo = NULL;
+    assert_code(gpul_module_kernel(&kernel, m, "scale"), 715, "parameters of 'scale'", "12.4");
+    gpul_module_free(&m);
+    device->driver = record;
+}
+
 /* The driver's layout is compared with ours: nobody else would notice. */
 static void layouts_must_agree(void **state)
 {
@@ -350,6 +388,7 @@ int main(void)
         TEST(kernels_are_found_by_name),
         TEST(the_only_kernel_needs_no_name),
         TEST(templates_and_overloads),
+        TEST(kernels_that_only_the_driver_knows),
         TEST(layouts_must_agree),
         TEST(variables_by_name),
     };
