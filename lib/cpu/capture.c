@@ -155,7 +155,9 @@ static void leave_capture(cpu_stream *stream)
 {
     stream->capture = NULL;
     gpul__free(stream->recorded);
+    gpul__free(stream->recorded_handles);
     stream->recorded = NULL;
+    stream->recorded_handles = NULL;
     stream->recorded_count = stream->recorded_capacity = 0;
 }
 
@@ -287,6 +289,17 @@ CUresult gpul__cpu_StreamIsCapturing(CUstream handle, CUstreamCaptureStatus *sta
     return gpul__cpu_leave(status ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
 }
 
+/* The list is the stream's, and good until the next call for it. */
+static CUresult lend_handles(cpu_stream *stream, const CUgraphNode **out)
+{
+    CUgraphNode *handles = gpul__calloc(stream->recorded_count, sizeof *handles);
+    if (!handles) return CUDA_ERROR_OUT_OF_MEMORY;
+    for (size_t i = 0; i < stream->recorded_count; i++) handles[i] = stream->recorded[i]->handle;
+    gpul__free(stream->recorded_handles);
+    *out = stream->recorded_handles = handles;
+    return CUDA_SUCCESS;
+}
+
 CUresult gpul__cpu_StreamGetCaptureInfo(CUstream handle, CUstreamCaptureStatus *status,
                                         cuuint64_t *id, CUgraph *graph,
                                         const CUgraphNode **dependencies, size_t *count)
@@ -299,8 +312,7 @@ CUresult gpul__cpu_StreamGetCaptureInfo(CUstream handle, CUstreamCaptureStatus *
     if (*status == CU_STREAM_CAPTURE_STATUS_ACTIVE) {
         if (id) *id = stream->capture->id;
         if (graph) *graph = stream->capture->graph->handle;
-        /* The list of handles would have to be kept for the caller. */
-        if (dependencies) result = CUDA_ERROR_NOT_SUPPORTED;
+        if (dependencies) result = lend_handles(stream, dependencies);
         if (count) *count = stream->recorded_count;
     }
     return gpul__cpu_leave(result);

@@ -97,6 +97,7 @@ static CUresult open_fatbin(cpu_image *image, const unsigned char *bytes, unsign
 {
     struct fatbin_header header;
     memcpy(&header, bytes, sizeof header);
+    if (header.header_size < sizeof header) return CUDA_ERROR_INVALID_IMAGE;
     const unsigned char *at = bytes + header.header_size, *best = NULL;
     uint64_t left = header.size;
     uint32_t best_arch = 0;

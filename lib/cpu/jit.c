@@ -14,6 +14,8 @@ static CUresult decode(cpu_jit *jit, CUjit_option option, void *value)
     switch (option) {
     case CU_JIT_MAX_REGISTERS: jit->max_registers = number(value); break;
     case CU_JIT_THREADS_PER_BLOCK: jit->threads_per_block = number(value); break;
+    case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES: jit->info_room = number(value); break;
+    case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: jit->error_room = number(value); break;
     case CU_JIT_LOG_VERBOSE: jit->verbose = number(value) != 0; break;
     case CU_JIT_OPTIMIZATION_LEVEL:
         if (number(value) > HIGHEST_LEVEL) return CUDA_ERROR_INVALID_VALUE;
@@ -57,11 +59,12 @@ static void **find(cpu_jit *jit, CUjit_option option)
 }
 
 /* Fills the caller's buffer, ending in NUL, and replaces its size by what was used. */
-static void write_log(cpu_jit *jit, CUjit_option buffer, CUjit_option size, const gpul__str *log)
+static void write_log(cpu_jit *jit, CUjit_option buffer, CUjit_option size, size_t most,
+                      const gpul__str *log)
 {
     void **text = find(jit, buffer), **room = find(jit, size);
     if (!text || !room) return;
-    size_t length = log->length, most = number(*room);
+    size_t length = log->length;
     if (length >= most) length = most ? most - 1 : 0;
     if (*text && most) {
         memcpy(*text, gpul__str_text(log), length);
@@ -70,16 +73,22 @@ static void write_log(cpu_jit *jit, CUjit_option buffer, CUjit_option size, cons
     *room = (void *)(uintptr_t)length;
 }
 
+void gpul__cpu_jit_write(cpu_jit *jit)
+{
+    write_log(jit, CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, jit->info_room,
+              &jit->info);
+    write_log(jit, CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, jit->error_room,
+              &jit->error);
+    void **time = find(jit, CU_JIT_WALL_TIME);
+    if (!time) return;
+    float milliseconds = (float)((double)(gpul__cpu_now() - jit->start) * 1e-6);
+    *time = NULL;
+    memcpy(time, &milliseconds, sizeof milliseconds);
+}
+
 void gpul__cpu_jit_end(cpu_jit *jit)
 {
-    write_log(jit, CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, &jit->info);
-    write_log(jit, CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, &jit->error);
-    void **time = find(jit, CU_JIT_WALL_TIME);
-    if (time) {
-        float milliseconds = (float)((double)(gpul__cpu_now() - jit->start) * 1e-6);
-        *time = NULL;
-        memcpy(time, &milliseconds, sizeof milliseconds);
-    }
+    gpul__cpu_jit_write(jit);
     gpul__str_free(&jit->info);
     gpul__str_free(&jit->error);
 }

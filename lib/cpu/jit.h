@@ -15,7 +15,8 @@ struct cpu_jit {
     unsigned threads_per_block; /* 0: no wish */
     unsigned target;            /* 90; 0: the device's */
     bool verbose;
-    gpul__str info, error; /* the logs in full */
+    size_t info_room, error_room; /* of the caller's buffers */
+    gpul__str info, error;        /* the logs in full */
     uint64_t start;
 };
 typedef struct cpu_jit cpu_jit;
@@ -23,7 +24,10 @@ typedef struct cpu_jit cpu_jit;
 /* INVALID_VALUE for an option that does not exist or a value that it cannot have. */
 CUresult gpul__cpu_jit_begin(cpu_jit *jit, unsigned count, CUjit_option *options, void **values);
 
-/* Writes logs, used sizes and the wall time back, and frees the logs. */
+/* Writes logs, used sizes and the wall time back; more than once is possible. */
+void gpul__cpu_jit_write(cpu_jit *jit);
+
+/* The same, and frees the logs. */
 void gpul__cpu_jit_end(cpu_jit *jit);
 
 #endif

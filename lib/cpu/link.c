@@ -105,6 +105,7 @@ CUresult gpul__cpu_LinkAddData(CUlinkState handle, CUjitInputType type, void *da
     gpul__str_printf(&state->jit.error,
                      "the CPU device links PTX only, and '%s' is something else\n",
                      name ? name : "an input");
+    gpul__cpu_jit_write(&state->jit);
     return gpul__cpu_leave(type <= CU_JIT_INPUT_NVVM ? CUDA_ERROR_NO_BINARY_FOR_GPU
                                                      : CUDA_ERROR_INVALID_VALUE);
 }

@@ -126,6 +126,7 @@ typedef struct cpu_stream {
     cpu_capture *capture;           /* records into a graph instead of running */
     cpu_graph_node **recorded;      /* the nodes that the next one comes after */
     size_t recorded_count, recorded_capacity;
+    CUgraphNode *recorded_handles;             /* as cuStreamGetCaptureInfo lent them */
     struct cpu_stream *next;                   /* of the context */
     struct cpu_stream *active, *active_before; /* the list of those that are not empty */
 } cpu_stream;

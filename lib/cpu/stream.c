@@ -39,7 +39,6 @@ void gpul__cpu_stream_free(cpu_stream *stream)
     *link = stream->next;
     gpul__cpu_handle_drop(stream->handle);
     gpul__cpu_op_drop(stream->latest);
-    gpul__free(stream->recorded);
     gpul__free(stream);
 }
 

@@ -142,6 +142,16 @@ static void recorded(void **state)
     ok(cu->StreamWaitEvent(a, join, 0));
     ok(cu->MemcpyDtoHAsync(back, memory, 8, a));
     fails(CAPTURED_EVENT, cu->EventQuery(join));
+    CUgraph growing;
+    const CUgraphNode *last;
+    CUgraphNodeType type;
+    cuuint64_t id = 0;
+    ok(cu->StreamGetCaptureInfo(a, &status, &id, &growing, &last, &count));
+    assert_true(id > 0);
+    assert_int_equal(count, 1);
+    ok(cu->GraphNodeGetType(last[0], &type));
+    assert_int_equal(type, CU_GRAPH_NODE_TYPE_MEMCPY);
+    fails(ILLEGAL_STATE, cu->GraphDestroy(growing));
     ok(cu->StreamEndCapture(a, &graph));
     ok(cu->StreamIsCapturing(b, &status));
     assert_int_equal(status, CU_STREAM_CAPTURE_STATUS_NONE);

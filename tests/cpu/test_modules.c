@@ -343,13 +343,16 @@ static void linking(void **state)
     size_t size;
     fails(INVALID_PTX, load_text(&module, main_text, false)); /* twice() is nowhere */
     assert_non_null(strstr(error, "'linked'"));
-    ok(cu->LinkCreate(0, NULL, NULL, &link));
+    CUjit_option wanted[] = { CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
+    void *values[] = { error, (void *)sizeof error };
+    ok(cu->LinkCreate(2, wanted, values, &link));
     fails(INVALID_VALUE, cu->LinkComplete(link, &image, &size));
     ok(cu->LinkAddData(link, CU_JIT_INPUT_PTX, main_text, strlen(main_text) + 1, "main", 0, NULL,
                        NULL));
     ok(cu->LinkAddData(link, CU_JIT_INPUT_PTX, part, strlen(part) + 1, "part", 0, NULL, NULL));
     fails(NO_BINARY_FOR_GPU,
           cu->LinkAddData(link, CU_JIT_INPUT_CUBIN, part, 9, "cubin", 0, NULL, NULL));
+    assert_non_null(strstr(error, "'cubin'"));
     fails(INVALID_IMAGE, cu->LinkAddData(link, CU_JIT_INPUT_PTX, junk, 5, "x", 0, NULL, NULL));
     ok(cu->LinkComplete(link, &image, &size));
     assert_true(size > strlen(main_text) + strlen(part));
@@ -388,6 +391,9 @@ static void fat_binaries(void **state)
     memcpy(bytes + 16 + 28, &arch, 4);
     fails(NO_BINARY_FOR_GPU, load_text(&module, bytes, false));
     assert_non_null(strstr(error, "holds none"));
+    bytes[6] = 3; /* a header too short to be one */
+    fails(INVALID_IMAGE, load_text(&module, bytes, false));
+    bytes[6] = 16;
     size = 1 << 20; /* longer than all */
     memcpy(bytes + 24, &size, 8);
     fails(INVALID_IMAGE, load_text(&module, bytes, false));
