@@ -2,6 +2,17 @@
  * so that the results of all variants are the same and lie well within the bounds of the ISA.
  * SPDX-License-Identifier: MIT */
 #include "ptx/exec/half.h"
+#include "ptx/exec/rounding.h"
+
+#if defined(PTX_FLUSHES)
+#define FLUSHING            rn_ftz
+#define FLUSHED_1(fn, a)    fn(a)
+#define FLUSHED_2(fn, a, b) fn(a, b)
+#else
+#define FLUSHING            rn
+#define FLUSHED_1(fn, a)    flush_32(fn(flush_32(a)))
+#define FLUSHED_2(fn, a, b) flush_32(fn(flush_32(a), flush_32(b)))
+#endif
 
 /* 2^x as a double.  The fraction is at most one half; the polynomial is the exponential's series. */
 static inline f64 power_of_2(f64 x)
@@ -100,6 +111,11 @@ static inline f32 quotient_32(f32 a, f32 b)
     const bool far = magnitude > 0x7e800000 && magnitude < 0x7f800000;
     const f32 zero = as_f32(as_u32(b) & SIGN_32);
     return canonical_32(far ? a * zero : a / b);
+}
+
+static inline f32 full_quotient_32(f32 a, f32 b)
+{
+    return canonical_32(a / b);
 }
 
 /* The seeds for double precision use and make upper words only. */
