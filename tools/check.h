@@ -31,6 +31,7 @@ typedef struct check_list {
     list_of(check_case) cases;
     check_result *results;
     check_format format;
+    bool first_worker; /* none was started before */
 } check_list;
 
 /* In a worker process: runs cases from `first` on and writes a record for each to `to`; ends the process

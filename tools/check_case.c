@@ -197,6 +197,11 @@ _Noreturn void check_worker(const check_list *list, size_t first, const element_
     summary_stream = NULL;
     bool open = session_open(&s, option_find(options, OPT_DEVICE),
                              option_find(options, OPT_REQUIRE_GPU) != NULL);
+    if (open && list->first_worker) { /* which device it is, said once */
+        message_style.held = false;
+        messages_flush();
+        message_style.held = true;
+    }
     const char *no_device = open ? NULL : messages_at(messages_count() - 1)->text;
     int no_device_code = open ? 0 : messages_status();
     for (size_t i = first; i < list->cases.count; i++) {

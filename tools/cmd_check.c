@@ -246,9 +246,11 @@ int cmd_check(element_list *elements)
     messages_flush();
     report_begin(&list);
     size_t next = pass_broken(&list, 0);
+    list.first_worker = true;
     while (next < list.cases.count) {
         size_t before = next;
         next = one_worker(&list, next, elements);
+        list.first_worker = false;
         if (next == before) break;
     }
     report_end(&list);

@@ -144,6 +144,7 @@ static int dispatch(int argc, char **argv)
         return EXIT_USAGE;
     }
     document_start(command->name, argc, argv);
+    if (messages_failed()) return 0;
     return command->run(&elements);
 }
 
