@@ -19,6 +19,9 @@ void ptx_launch_add(launch *l, worker *own, uint64_t executed, uint64_t lanes)
         ptx_fault_launch(l, PTX_FAULT_BUDGET);
     if (atomic_load_explicit(&l->faulted, memory_order_relaxed) && sum > atomic_load(&l->grace_end))
         atomic_store(&l->stop, true);
+    if (l->grid->cancel && atomic_load_explicit(l->grid->cancel, memory_order_relaxed) &&
+        !atomic_exchange(&l->report_positions, true))
+        ptx_fault_launch(l, PTX_FAULT_CANCELLED);
 }
 
 bool ptx_launch_tick(warp *w)
@@ -28,9 +31,6 @@ bool ptx_launch_tick(warp *w)
         ptx_launch_add(l, w->block->worker, w->executed, w->lanes_executed);
         w->executed = w->lanes_executed = 0;
     }
-    if (l->grid->cancel && atomic_load_explicit(l->grid->cancel, memory_order_relaxed) &&
-        !atomic_exchange(&l->report_positions, true))
-        ptx_fault_launch(l, PTX_FAULT_CANCELLED);
     return atomic_load_explicit(&l->stop, memory_order_relaxed);
 }
 

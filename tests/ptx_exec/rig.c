@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 
-static char *read_file(const char *name, size_t *length)
+char *rig_read_kernels(const char *name, size_t *length)
 {
     char path[512];
     snprintf(path, sizeof path, "%s/%s", KERNELS, name);
@@ -48,7 +48,7 @@ rig rig_open_text(const char *text, ptx_isa isa, uint32_t threads)
 rig rig_open(const char *file, ptx_isa isa, uint32_t threads)
 {
     size_t length;
-    char *text = read_file(file, &length);
+    char *text = rig_read_kernels(file, &length);
     rig r = rig_open_text(text, isa, threads);
     free(text);
     return r;

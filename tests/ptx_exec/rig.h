@@ -20,6 +20,8 @@ typedef struct rig {
 
 /* Opens a device with the kernels of a file in tests/ptx_exec/kernels, or of a text. */
 rig rig_open(const char *file, ptx_isa isa, uint32_t threads);
+/* The text of such a file; freed with free(). */
+char *rig_read_kernels(const char *name, size_t *length);
 rig rig_open_text(const char *text, ptx_isa isa, uint32_t threads);
 void rig_close(rig *r);
 

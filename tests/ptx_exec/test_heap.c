@@ -1,7 +1,6 @@
 /* Device memory, and what happens when memory runs out.  SPDX-License-Identifier: MIT */
 #include "rig.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,27 +125,15 @@ static void registered_memory(void **state)
 
 /* ------------------------------------------------------------------ memory runs out */
 
-static char *read_kernels(const char *name)
-{
-    char path[512];
-    snprintf(path, sizeof path, "%s/%s", KERNELS, name);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    char *text = calloc(1, 1 << 20);
-    assert_non_null(text);
-    assert_true(fread(text, 1, (1 << 20) - 1, file) > 0);
-    fclose(file);
-    return text;
-}
-
 /* Makes the n-th allocation fail, for every n, in all that leads to a launch and in the launch. */
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    char *text = read_kernels("calls.ptx");
+    size_t length;
+    char *text = rig_read_kernels("calls.ptx", &length);
     ptx_diags diags = { 0 };
     ptx_module *module;
-    assert_int_equal(ptx_parse(&module, text, strlen(text), &diags), PTX_OK);
+    assert_int_equal(ptx_parse(&module, text, length, &diags), PTX_OK);
     free(text);
     long before = gpul__alloc_live();
     bool done = false;
@@ -157,9 +144,9 @@ static void every_allocation_may_fail(void **state)
         ptx_diags found = { 0 };
         gpul__alloc_fail_at(n);
         bool ok = ptx_memory_create(&memory, NULL) == PTX_OK;
-        ok = ok && ptx_engine_create(&engine, memory, &(ptx_engine_options){ .threads = 1 }) == PTX_OK;
         ok = ok &&
-             ptx_program_create(&program, engine, &module, 1, NULL, &found) == PTX_OK;
+             ptx_engine_create(&engine, memory, &(ptx_engine_options){ .threads = 1 }) == PTX_OK;
+        ok = ok && ptx_program_create(&program, engine, &module, 1, NULL, &found) == PTX_OK;
         uint64_t address = 0;
         ptx_allocation request = { .size = 256 };
         ok = ok && ptx_memory_alloc(memory, &request, 1, &address) == PTX_OK;
@@ -198,6 +185,5 @@ static void rows_have_names_of_their_own(void **state)
 
 GPUL_TEST_MAIN("ptx-exec-heap", cmocka_unit_test(allocations_are_apart_and_zeroed),
                cmocka_unit_test(capacity_is_kept), cmocka_unit_test(poison),
-               cmocka_unit_test(registered_memory),
-               cmocka_unit_test(every_allocation_may_fail),
+               cmocka_unit_test(registered_memory), cmocka_unit_test(every_allocation_may_fail),
                cmocka_unit_test(rows_have_names_of_their_own));
