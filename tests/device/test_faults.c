@@ -34,7 +34,7 @@ static gpul_status misdeed(const char *what)
         status = gpul_launch(kernel_of(module, "must_hold"), one, gpul_args(20));
     else if (strcmp(what, "past") == 0)
         status = gpul_launch(kernel_of(module, "write_past"),
-                             gpul_launch_opts(.grid = { 1 << 20 }, .block = { 1024 }),
+                             gpul_launch_opts(.grid = { 1 << 15 }, .block = { 1024 }),
                              gpul_args(buffer));
     if (status == GPUL_OK) status = gpul_sync(device);
     return status;
