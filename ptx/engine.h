@@ -223,7 +223,7 @@ typedef struct ptx_finding {
     ptx_fault_kind kind;
     bool warning; /* the launch goes on and does not fail because of it */
     uint32_t block[3], thread[3];
-    uint64_t threads;     /* that did the same, at least 1 */
+    uint64_t threads;     /* that did the same, at least 1; a launch with very many ends early */
     const char *function; /* the function it stands in, may be called by the kernel */
     const char *text;     /* the PTX instruction, or "" */
     uint32_t ptx_line;    /* 0: not at an instruction */

@@ -113,6 +113,8 @@ struct launch {
 
     atomic_bool stop; /* every worker returns at the next chance */
     atomic_bool faulted;
+    atomic_bool cut;              /* it was stopped while more might have faulted */
+    atomic_uint_fast64_t faults;  /* by warps */
     atomic_bool report_positions; /* it was stopped while threads ran */
     atomic_uint_fast64_t executed, lanes_executed;
     uint64_t budget;                /* UINT64_MAX: none */

@@ -17,8 +17,11 @@ void ptx_launch_add(launch *l, worker *own, uint64_t executed, uint64_t lanes)
     atomic_fetch_add_explicit(&l->lanes_executed, lanes, memory_order_relaxed);
     if (sum > l->budget && !atomic_exchange(&l->report_positions, true))
         ptx_fault_launch(l, PTX_FAULT_BUDGET);
-    if (atomic_load_explicit(&l->faulted, memory_order_relaxed) && sum > atomic_load(&l->grace_end))
+    if (atomic_load_explicit(&l->faulted, memory_order_relaxed) &&
+        sum > atomic_load(&l->grace_end)) {
+        atomic_store(&l->cut, true);
         atomic_store(&l->stop, true);
+    }
     if (l->grid->cancel && atomic_load_explicit(l->grid->cancel, memory_order_relaxed) &&
         !atomic_exchange(&l->report_positions, true))
         ptx_fault_launch(l, PTX_FAULT_CANCELLED);

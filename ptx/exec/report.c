@@ -6,7 +6,12 @@
 
 #include "ptx/exec/block.h"
 
-enum { FINDING_LIMIT = 32, POSITION_LIMIT = 64, GRACE = 1 << 22 };
+enum {
+    FINDING_LIMIT = 32,
+    POSITION_LIMIT = 64,
+    GRACE = 1 << 22,    /* warp instructions that a launch may go on behind its first fault */
+    FAULT_LIMIT = 8192, /* warps that may fault before it ends anyway */
+};
 
 static const struct {
     const char *name;
@@ -107,6 +112,10 @@ static void thread_of(const launch *l, const warp *w, unsigned lane, uint32_t ou
 /* Ends the launch a while after the first fault, so that equal faults can be counted. */
 static void begin_grace(launch *l)
 {
+    if (atomic_fetch_add(&l->faults, 1) >= FAULT_LIMIT) {
+        atomic_store(&l->cut, true);
+        atomic_store(&l->stop, true);
+    }
     if (atomic_exchange(&l->faulted, true)) return;
     uint64_t now = atomic_load(&l->executed);
     atomic_store(&l->grace_end, now + now / 8 + GRACE);
@@ -399,7 +408,8 @@ static void write_finding(const launch *l, const ptx_finding *f, gpul__str *out)
     if (f->file) gpul__str_printf(out, ", %s line %" PRIu32, f->file, f->line);
     if (f->text[0]) gpul__str_printf(out, ", PTX line %" PRIu32 ": %s", f->ptx_line, f->text);
     if (strcmp(f->function, kernel)) gpul__str_printf(out, " in %s", f->function);
-    if (f->threads > 1) gpul__str_printf(out, "; %" PRIu64 " threads in all", f->threads);
+    if (atomic_load(&l->cut)) gpul__str_printf(out, "; at least %" PRIu64 " threads", f->threads);
+    else if (f->threads > 1) gpul__str_printf(out, "; %" PRIu64 " threads in all", f->threads);
 }
 
 /* Faults before warnings, then by block; the launch's result is that of the first. */
