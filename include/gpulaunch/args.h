@@ -20,11 +20,11 @@ typedef struct gpul_buffer gpul_buffer;
 
 /* What an argument is; the class that is compared with the kernel's parameter. */
 typedef enum gpul_arg_kind {
-    GPUL_ARG_INT = 1,  /* two's complement integer; also bool and char */
-    GPUL_ARG_FLOAT,    /* IEEE binary16, bfloat16, binary32 or binary64: see size and format */
-    GPUL_ARG_BUFFER,   /* a gpul_buffer; its device address is passed */
-    GPUL_ARG_ADDRESS,  /* a raw device address, taken as it is */
-    GPUL_ARG_BYTES     /* a struct by value; size must equal the parameter's */
+    GPUL_ARG_INT = 1, /* two's complement integer; also bool and char */
+    GPUL_ARG_FLOAT,   /* IEEE binary16, bfloat16, binary32 or binary64: see size and format */
+    GPUL_ARG_BUFFER,  /* a gpul_buffer; its device address is passed */
+    GPUL_ARG_ADDRESS, /* a raw device address, taken as it is */
+    GPUL_ARG_BYTES    /* a struct by value; size must equal the parameter's */
 } gpul_arg_kind;
 
 enum { GPUL_FORMAT_IEEE = 0, GPUL_FORMAT_BFLOAT = 1 };
@@ -111,7 +111,10 @@ static inline gpul_arg gpul_arg_bytes(const void *bytes, size_t size)
     return gpul_arg_whole(GPUL_ARG_BYTES, 0, 0, 0, size, (uint64_t)(uintptr_t)bytes);
 }
 
-static inline gpul_arg gpul_arg_same(gpul_arg a) { return a; }
+static inline gpul_arg gpul_arg_same(gpul_arg a)
+{
+    return a;
+}
 
 /* A half or bfloat16 by its 16 bits: gpul_half(0x4200) is 3.0. */
 static inline gpul_arg gpul_half(uint16_t bits)
@@ -133,7 +136,10 @@ static inline gpul_arg gpul_address(uint64_t address)
 #define gpul_null gpul_address(0)
 
 /* A buffer that the kernel only reads: refused for a parameter that is not const. */
-static inline const gpul_buffer *gpul_in(const gpul_buffer *b) { return b; }
+static inline const gpul_buffer *gpul_in(const gpul_buffer *b)
+{
+    return b;
+}
 
 /* A struct passed by value, which must be an object and not an expression. */
 #define gpul_value(object) gpul_arg_bytes(&(object), sizeof(object))

@@ -78,11 +78,7 @@ typedef enum gpul_layer {
 #undef X
 } gpul_layer;
 
-typedef enum gpul_severity {
-    GPUL_ERROR = 1,
-    GPUL_WARNING,
-    GPUL_NOTE
-} gpul_severity;
+typedef enum gpul_severity { GPUL_ERROR = 1, GPUL_WARNING, GPUL_NOTE } gpul_severity;
 
 typedef enum gpul_native_kind {
     GPUL_NATIVE_NONE = 0,
@@ -109,14 +105,14 @@ typedef struct gpul_detail {
 typedef struct gpul_error {
     gpul_status status;
     gpul_layer layer;
-    int code;                /* our own stable number: 703 is written GL0703; docs/errors.md */
+    int code; /* our own stable number: 703 is written GL0703; docs/errors.md */
     gpul_native_kind native_kind;
     int native;              /* 0 when native_kind is NONE */
     const char *native_name; /* "CUDA_ERROR_INVALID_VALUE"; NULL when there is none */
     const char *call;        /* what refused: "cuModuleLoadDataEx", "gpul_launch"; never NULL */
     const char *message;     /* one sentence with the values, no newline; never NULL */
-    const char *hint;        /* what to do next; NULL when there is nothing better than the message */
-    const char *log;         /* compiler output, JIT log or fault report, whole; never NULL, may be "" */
+    const char *hint; /* what to do next; NULL when there is nothing better than the message */
+    const char *log;  /* compiler output, JIT log or fault report, whole; never NULL, may be "" */
     const gpul_detail *details;
     size_t detail_count;
     const char *caller_file; /* where the launch or load to blame was written; NULL: not known */
@@ -201,7 +197,7 @@ typedef struct gpul_device_info {
     gpul_backend backend;
     int ordinal;
     char name[256];
-    char uuid[48];   /* "GPU-8f6a..." */
+    char uuid[48]; /* "GPU-8f6a..." */
     char pci_bus_id[32];
     int compute_major, compute_minor;
     int driver_version;      /* CUDA version that the driver speaks: 13000 is 13.0 */
@@ -257,13 +253,13 @@ typedef struct gpul_cpu_opts {
 } gpul_cpu_opts;
 
 typedef struct gpul_device_opts {
-    const char *device;   /* the grammar above; NULL: $GPULAUNCH_DEVICE, else "cuda" */
-    const char *libcuda;  /* path of the driver library; NULL: $GPULAUNCH_LIBCUDA, else searched */
+    const char *device;  /* the grammar above; NULL: $GPULAUNCH_DEVICE, else "cuda" */
+    const char *libcuda; /* path of the driver library; NULL: $GPULAUNCH_LIBCUDA, else searched */
     gpul_context_kind context_kind;
-    void *context;        /* the CUcontext to adopt */
+    void *context; /* the CUcontext to adopt */
     gpul_schedule schedule;
-    bool map_host;        /* CU_CTX_MAP_HOST */
-    bool checked;         /* wait for each launch and blame it by name; test pointers before it */
+    bool map_host; /* CU_CTX_MAP_HOST */
+    bool checked;  /* wait for each launch and blame it by name; test pointers before it */
     gpul_cpu_opts cpu;
 } gpul_device_opts;
 #define gpul_device_opts(...) (&(gpul_device_opts){ __VA_ARGS__ })
@@ -299,14 +295,14 @@ typedef struct gpul_header {
 
 /* Lists end with NULL (headers: with a NULL name). */
 typedef struct gpul_compile_opts {
-    gpul_device *device;            /* compile for this device ... */
-    const char *arch;               /* ... or this one: "sm_90" (PTX and CUBIN), "compute_90" (PTX) */
-    const char *name;               /* file name in diagnostics; NULL: the path, else "source.cu" */
-    const char *std;                /* "c++17"; NULL: the compiler's own default */
-    const char *const *defines;     /* "TILE=16", "DEBUG" */
+    gpul_device *device;        /* compile for this device ... */
+    const char *arch;           /* ... or this one: "sm_90" (PTX and CUBIN), "compute_90" (PTX) */
+    const char *name;           /* file name in diagnostics; NULL: the path, else "source.cu" */
+    const char *std;            /* "c++17"; NULL: the compiler's own default */
+    const char *const *defines; /* "TILE=16", "DEBUG" */
     const char *const *undefines;
     const char *const *include_dirs;
-    const char *const *includes;    /* files read before the source */
+    const char *const *includes; /* files read before the source */
     const gpul_header *headers;
     const char *const *flags;       /* to NVRTC as they are, one option each */
     const char *const *expressions; /* C++ names to keep: "axpy<float>", "ns::k<3>" */
@@ -354,11 +350,11 @@ GPUL_API gpul_status gpul_image_save(const gpul_image *image, const char *path, 
 GPUL_API void gpul_image_free(gpul_image **image);
 
 typedef struct gpul_image_info {
-    const char *name;   /* file name in diagnostics */
-    const char *arch;   /* "sm_90"; what was compiled for, or what the image says; "" unknown */
-    const void *ptx;    /* NULL when the image has none; ends in NUL */
-    size_t ptx_size;    /* without the NUL */
-    const void *cubin;  /* NULL when the image has none */
+    const char *name;  /* file name in diagnostics */
+    const char *arch;  /* "sm_90"; what was compiled for, or what the image says; "" unknown */
+    const void *ptx;   /* NULL when the image has none; ends in NUL */
+    size_t ptx_size;   /* without the NUL */
+    const void *cubin; /* NULL when the image has none */
     size_t cubin_size;
     const void *fatbin;
     size_t fatbin_size;
@@ -366,7 +362,7 @@ typedef struct gpul_image_info {
     int nvrtc_major, nvrtc_minor; /* 0 when we did not compile it */
     const char *nvrtc_path;       /* NULL when we did not compile it */
     const char *log;              /* the compiler's whole output, also on success; never NULL */
-    const char *choice;           /* why this architecture and these forms, one sentence; never NULL */
+    const char *choice; /* why this architecture and these forms, one sentence; never NULL */
     uint64_t compile_ns;
     bool from_cache;
 } gpul_image_info;
@@ -383,8 +379,19 @@ GPUL_API const gpul_detail *gpul_image_diagnostic(const gpul_image *image, size_
 /* Element and scalar types, as far as a launcher cares. */
 typedef enum gpul_type {
     GPUL_TYPE_UNKNOWN = 0,
-    GPUL_BOOL, GPUL_I8, GPUL_U8, GPUL_I16, GPUL_U16, GPUL_I32, GPUL_U32, GPUL_I64, GPUL_U64,
-    GPUL_F16, GPUL_BF16, GPUL_F32, GPUL_F64,
+    GPUL_BOOL,
+    GPUL_I8,
+    GPUL_U8,
+    GPUL_I16,
+    GPUL_U16,
+    GPUL_I32,
+    GPUL_U32,
+    GPUL_I64,
+    GPUL_U64,
+    GPUL_F16,
+    GPUL_BF16,
+    GPUL_F32,
+    GPUL_F64,
     GPUL_STRUCT,  /* class, struct or union: see members */
     GPUL_POINTER, /* see pointee */
     GPUL_VOID,    /* as a pointee */
@@ -400,12 +407,12 @@ typedef struct gpul_member {
     const char *name;      /* "" for a pointee */
     const char *type_name; /* as the source spells it: "float3" */
     gpul_type type;        /* of one element when it is an array */
-    gpul_type element;     /* of a lane, for vector types (float3: GPUL_F32); else the same as type */
-    uint32_t lanes;        /* float3: 3; else 1 */
-    uint32_t size;         /* of the whole member, in bytes */
+    gpul_type element; /* of a lane, for vector types (float3: GPUL_F32); else the same as type */
+    uint32_t lanes;    /* float3: 3; else 1 */
+    uint32_t size;     /* of the whole member, in bytes */
     uint32_t align;
-    uint32_t offset;       /* from the start of what contains it */
-    uint32_t count;        /* elements of an array member; 1 otherwise */
+    uint32_t offset; /* from the start of what contains it */
+    uint32_t count;  /* elements of an array member; 1 otherwise */
     bool is_enum;
     const struct gpul_member *members; /* of a struct, in order */
     uint32_t member_count;
@@ -413,7 +420,7 @@ typedef struct gpul_member {
 
 /* A kernel parameter.  Unknown strings are "" and unknown numbers 0. */
 typedef struct gpul_param {
-    gpul_member value;          /* name, type, size, align, offset in the parameter buffer, members */
+    gpul_member value; /* name, type, size, align, offset in the parameter buffer, members */
     bool is_pointer;
     bool is_const;              /* what it points at is const: an input */
     const gpul_member *pointee; /* NULL: not a pointer, or unknown */
@@ -423,34 +430,35 @@ typedef struct gpul_param {
 
 typedef enum gpul_source_of_types {
     GPUL_TYPES_NONE = 0, /* only sizes are known (a CUBIN without more) */
-    GPUL_TYPES_PTX,      /* from .param declarations: sizes and alignments, and which are pointers */
-    GPUL_TYPES_COMPILER  /* from the compiler itself: everything */
+    GPUL_TYPES_PTX,     /* from .param declarations: sizes and alignments, and which are pointers */
+    GPUL_TYPES_COMPILER /* from the compiler itself: everything */
 } gpul_source_of_types;
 
 /* All that is known of a kernel.  Numbers that are not known yet are -1: registers and the like come
  * from the compiler (CUBIN) or from the device after loading. */
 typedef struct gpul_kernel_info {
-    const char *name;      /* as a user writes it: "scale", "demo::poly<float, 3>" */
-    const char *symbol;    /* in the image: "_Z5scalePfi"; "" for a template that was not instantiated */
+    const char *name; /* as a user writes it: "scale", "demo::poly<float, 3>" */
+    const char
+        *symbol; /* in the image: "_Z5scalePfi"; "" for a template that was not instantiated */
     const char *signature; /* "saxpy(int n, float a, const float *x, float *y)" */
     const char *file;
     uint32_t line, column, end_column; /* of the name; 0 unknown */
-    bool is_template;      /* declared as a template and not instantiated: cannot be launched as it is */
+    bool is_template; /* declared as a template and not instantiated: cannot be launched as it is */
     bool is_extern_c;
     gpul_source_of_types types;
     const gpul_param *params;
     uint32_t param_count;
-    uint32_t param_bytes;  /* exact, without tail padding */
-    bool uses_y, uses_z;   /* reads the y or z index of thread or block */
+    uint32_t param_bytes; /* exact, without tail padding */
+    bool uses_y, uses_z;  /* reads the y or z index of thread or block */
     bool uses_dynamic_shared;
-    bool uses_grid_sync;   /* synchronises the whole grid: is launched cooperatively or not at all */
+    bool uses_grid_sync; /* synchronises the whole grid: is launched cooperatively or not at all */
     const char *dynamic_shared_name; /* NULL unknown */
     int registers, shared_bytes, local_bytes, constant_bytes;
-    int max_threads;       /* a block of this kernel on this device can have so many */
-    int bound_threads[3];  /* __launch_bounds__ or __block_size__; 0 none */
-    int min_blocks;        /* second number of __launch_bounds__; 0 none */
-    bool bound_exact;      /* the block must be exactly bound_threads (.reqntid) */
-    int cluster[3];        /* compiled-in cluster size; 0 none */
+    int max_threads;      /* a block of this kernel on this device can have so many */
+    int bound_threads[3]; /* __launch_bounds__ or __block_size__; 0 none */
+    int min_blocks;       /* second number of __launch_bounds__; 0 none */
+    bool bound_exact;     /* the block must be exactly bound_threads (.reqntid) */
+    int cluster[3];       /* compiled-in cluster size; 0 none */
 } gpul_kernel_info;
 
 /* The kernels of an image without loading it: needs no device.  Templates that were declared but not
@@ -473,13 +481,17 @@ GPUL_API const gpul_global_info *gpul_image_global(const gpul_image *image, size
 /* Zero must stay "the default", so level 0 of the JIT is GPUL_JIT_O0. */
 typedef enum gpul_jit_level {
     GPUL_JIT_DEFAULT = 0,
-    GPUL_JIT_O0, GPUL_JIT_O1, GPUL_JIT_O2, GPUL_JIT_O3, GPUL_JIT_O4
+    GPUL_JIT_O0,
+    GPUL_JIT_O1,
+    GPUL_JIT_O2,
+    GPUL_JIT_O3,
+    GPUL_JIT_O4
 } gpul_jit_level;
 
 typedef enum gpul_jit_fallback { /* what to do when no exact CUBIN is found in a fatbin */
-    GPUL_JIT_FALLBACK_DEFAULT = 0,
-    GPUL_JIT_PREFER_PTX,
-    GPUL_JIT_PREFER_BINARY
+                                 GPUL_JIT_FALLBACK_DEFAULT = 0,
+                                 GPUL_JIT_PREFER_PTX,
+                                 GPUL_JIT_PREFER_BINARY
 } gpul_jit_fallback;
 
 typedef enum gpul_jit_cache {
@@ -499,8 +511,8 @@ typedef struct gpul_load_opts {
     gpul_jit_cache cache_mode;
     bool line_info;
     bool debug;
-    bool verbose;        /* registers, spills and shared memory of each kernel in the log */
-    bool prefer_ptx;     /* use the JIT although a CUBIN fits */
+    bool verbose;    /* registers, spills and shared memory of each kernel in the log */
+    bool prefer_ptx; /* use the JIT although a CUBIN fits */
     const char *caller_file;
     int caller_line;
 } gpul_load_opts;
@@ -621,7 +633,7 @@ GPUL_API gpul_status gpul_fill(gpul_buffer *destination, size_t offset, size_t s
 typedef struct gpul_launch_opts {
     uint64_t grid[3];  /* blocks */
     uint64_t block[3]; /* threads */
-    size_t shared;     /* dynamic shared memory, bytes; the opt-in above 48 KB is raised by itself */
+    size_t shared; /* dynamic shared memory, bytes; the opt-in above 48 KB is raised by itself */
     gpul_stream *stream;
     bool cooperative;    /* all blocks run at once; grid.sync() works */
     uint32_t cluster[3]; /* blocks of a cluster; 0: the kernel's own or none */
@@ -644,18 +656,14 @@ GPUL_API gpul_status gpul_kernel_max_cooperative(uint64_t *out, const gpul_kerne
 
 /* ---- Environment --------------------------------------------------------------------------- */
 
-typedef enum gpul_verdict {
-    GPUL_CHECK_OK = 0,
-    GPUL_CHECK_WARN,
-    GPUL_CHECK_FAIL
-} gpul_verdict;
+typedef enum gpul_verdict { GPUL_CHECK_OK = 0, GPUL_CHECK_WARN, GPUL_CHECK_FAIL } gpul_verdict;
 
 /* One line of a doctor's report. */
 typedef struct gpul_check {
     gpul_verdict verdict;
     const char *subject; /* "driver", "compiler", "device 0" */
     const char *text;
-    const char *fix;     /* NULL when nothing is to be done */
+    const char *fix; /* NULL when nothing is to be done */
 } gpul_check;
 
 /* Looks at driver, device files, devices, compilers, headers and cache.  Succeeds whatever it finds. */

@@ -261,7 +261,8 @@ gpul__record_counts gpul__record_live(void)
         c.registrations += m->kind == REGISTERED;
         c.reservations += m->kind == RESERVED;
     }
-    for (struct pool *p = NULL; (p = gpul__record_next(POOL, p));) c.pools += p->object.context != NULL;
+    for (struct pool *p = NULL; (p = gpul__record_next(POOL, p));)
+        c.pools += p->object.context != NULL;
     for (struct graph *g = NULL; (g = gpul__record_next(GRAPH, g));) c.graphs += !g->owned;
     return c;
 }

@@ -23,10 +23,10 @@ static void every_argument_arrives(void **state)
     gpul_buffer *in = buffer_of(sizeof first, &first), *out = buffer_of(18 * sizeof(double), NULL);
     assert_ok(gpul_launch(
         kernel_of(module, "every_type"), gpul_launch_opts(.grid = { 1 }, .block = { 1 }),
-        gpul_args((bool)1, (char)65, (signed char)-5, (unsigned char)250,
-                  (short)-30000, (unsigned short)60000, -7, 4000000000u, -5000000000l, 6000000000ul,
-                  -7000000000ll, 8000000000ull, 1.5f, -2.25, gpul_value(f3), gpul_value(i2),
-                  gpul_value(wide), gpul_in(in), out)));
+        gpul_args((bool)1, (char)65, (signed char)-5, (unsigned char)250, (short)-30000,
+                  (unsigned short)60000, -7, 4000000000u, -5000000000l, 6000000000ul, -7000000000ll,
+                  8000000000ull, 1.5f, -2.25, gpul_value(f3), gpul_value(i2), gpul_value(wide),
+                  gpul_in(in), out)));
     double got[18];
     static const double expected[18] = { 1,   65,   -5,  250, -30000, 60000, -7, 4e9, -5e9,
                                          6e9, -7e9, 8e9, 1.5, -2.25,  7,     15, 15,  99 };
