@@ -171,13 +171,14 @@ static bool operands(form *f)
     return false;
 }
 
-/* Single and half precision arithmetic gives one NaN, and what passes NaNs on is the same on all hardware that was
- * recorded; arithmetic on doubles keeps the payload of one of its sources, which the ISA leaves open. */
+/* PTX ISA 9.7.3: single precision arithmetic gives the canonical NaN 0x7fffffff; 9.7.3 and 9.7.4
+ * leave the payload open for double and half precision. */
 static form_check check_of(const form *f)
 {
     if (form_has(f, "approx") || form_has(f, "full")) return CHECK_BOUND;
-    const bool passed_on = one_of(f->words[0], "cvt neg abs min max copysign slct");
-    if (f->d == TYPE_F64 && !passed_on) return CHECK_NUMBER;
+    form_type d = f->d;
+    if (d == TYPE_F64 || d == TYPE_F16 || d == TYPE_BF16 || d == TYPE_F16X2 || d == TYPE_BF16X2)
+        return CHECK_NUMBER;
     return CHECK_EXACT;
 }
 
