@@ -250,7 +250,7 @@ static uint64_t domain(const form *f, unsigned operand, uint64_t r)
 unsigned form_input_count(const form *f)
 {
     if (strcmp(f->words[0], "set") == 0 || strcmp(f->words[0], "slct") == 0) return 128;
-    if (form_bits(f->d) == 64 && f->check == CHECK_EXACT) return 128;
+    if (form_bits(f->d) == 64 && f->d != TYPE_F64) return 128;
     return FORM_INPUTS;
 }
 

@@ -293,7 +293,8 @@ static int replay(const char *path, const form_list *list, const results *all, b
         at = i + 1;
         uint64_t rows[FORM_INPUTS][4];
         form_inputs(&list->items[i], rows, kept.count, 0);
-        if (kept.input_hash != recording_hash((const uint64_t(*)[4])rows, kept.count)) {
+        if (kept.count != form_input_count(&list->items[i]) ||
+            kept.input_hash != recording_hash((const uint64_t(*)[4])rows, kept.count)) {
             fprintf(stderr, "ptx_record: %s was recorded with other inputs\n", kept.key);
             t.missing++;
         } else if (all != NULL) {
