@@ -41,12 +41,16 @@
     FLOATS("fma.rn.relu." #t, t##_fma_relu, n, 3, f16, AS_IT_IS, odd_sum_32(x * y, z), positive_16) \
     FLOATS("fma.rn.ftz.relu." #t, t##_fma_ftz_relu, n, 3, f16, flush_f16,                          \
            flush_to_f16(odd_sum_32(x * y, z)), positive_16)                                        \
-    BITS("neg.ftz." #t, t##_neg_ftz, n, 1, flush_f16(x) ^ SIGN_16)                                 \
-    BITS("abs.ftz." #t, t##_abs_ftz, n, 1, magnitude(flush_f16(x)))                                \
+    SIGNS(BITS, t, n, f16)                                                                         \
+    BITS("neg.ftz." #t, t##_neg_ftz, n, 1, f16_canonical(flush_f16(x) ^ SIGN_16))                                 \
+    BITS("abs.ftz." #t, t##_abs_ftz, n, 1, f16_canonical(magnitude(flush_f16(x))))                  \
     EXTREMES(BITS, t, n, f16, "", , AS_IT_IS)                                                      \
     EXTREMES(BITS, t, n, f16, ".ftz", _ftz, flush_f16)
+#define SIGNS(BITS, t, n, format)                                                                  \
+    BITS("neg." #t, t##_neg, n, 1, format##_canonical(x ^ SIGN_16))                                \
+    BITS("abs." #t, t##_abs, n, 1, format##_canonical(magnitude(x)))
 #define BF16_ROWS(BITS, t, n)                                                                      \
-    EXTREMES(BITS, t, n, bf16, "", , AS_IT_IS)
+    SIGNS(BITS, t, n, bf16) EXTREMES(BITS, t, n, bf16, "", , AS_IT_IS)
 #define HALF_ROWS(FLOATS, BITS)                                                                    \
     F16_ROWS(FLOATS, BITS, f16, ONE_EACH) F16_ROWS(FLOATS, BITS, f16x2, TWO_EACH)                  \
     BF16_ROWS(BITS, bf16, ONE_EACH) BF16_ROWS(BITS, bf16x2, TWO_EACH)

@@ -43,8 +43,8 @@ static inline f64 as_f64(u64 bits)
 
 #define SIGN_32 0x80000000u
 #define SIGN_64 0x8000000000000000u
-#define NAN_32  0x7fffffffu /* the NaN that this hardware makes, whatever NaN went in */
-#define NAN_64  0x7fffffffffffffffu
+#define NAN_32  0x7fffffffu         /* the NaN that this hardware makes, whatever NaN went in */
+#define NAN_64  0xfff8000000000000u /* what it makes of doubles that were no NaNs */
 
 static inline bool is_nan_32(f32 x)
 {
@@ -61,6 +61,12 @@ static inline f32 canonical_32(f32 x)
 static inline f64 canonical_64(f64 x)
 {
     return x == x ? x : as_f64(NAN_64);
+}
+
+/* A NaN that signals no more, its payload kept: what conversions of doubles pass on. */
+static inline f64 quiet_64(f64 nan)
+{
+    return as_f64(as_u64(nan) | 0x0008000000000000);
 }
 
 /* .ftz: a subnormal becomes a zero of its sign. */

@@ -53,6 +53,18 @@ static inline u32 canonical_bf16(u32 h)
     return is_nan_bf16(h) ? NAN_BF16 : h;
 }
 
+/* The NaNs of doubles keep their sign and what fits of their payload. */
+static inline u32 f16_kept(f64 x, u32 h)
+{
+    const u64 bits = as_u64(x);
+    return is_nan_64(x) ? (u32)(bits >> 48 & SIGN_16) | 0x7e00 | (u32)(bits >> 42 & 0x3ff) : h;
+}
+static inline u32 bf16_kept(f64 x, u32 h)
+{
+    const u64 bits = as_u64(x);
+    return is_nan_64(x) ? (u32)(bits >> 48 & SIGN_16) | 0x7fc0 | (u32)(bits >> 45 & 0x7f) : h;
+}
+
 /* .satfinite: infinity and what would overflow become the largest number. */
 static inline u32 finite_f16(u32 h)
 {

@@ -16,16 +16,24 @@
 #define FUSED_SCOPE(mode)    rn
 #endif
 
+/* Of two NaNs the second is passed on. */
+static inline f64 chosen(f64 r, f64 a, f64 b)
+{
+    const f64 s = is_nan_64(a) ? b : r, t = is_nan_64(a) ? quiet_64(b) : a;
+    return is_nan_64(b) ? t : s;
+}
 static inline f64 lesser(f64 a, f64 b)
 {
-    const f64 r = rank_64(a) < rank_64(b) ? a : b, s = is_nan_64(a) ? b : r;
-    return canonical_64(is_nan_64(b) ? a : s);
+    return chosen(rank_64(a) < rank_64(b) ? a : b, a, b);
 }
-
 static inline f64 greater(f64 a, f64 b)
 {
-    const f64 r = rank_64(a) > rank_64(b) ? a : b, s = is_nan_64(a) ? b : r;
-    return canonical_64(is_nan_64(b) ? a : s);
+    return chosen(rank_64(a) > rank_64(b) ? a : b, a, b);
+}
+/* neg and abs leave NaNs their sign. */
+static inline f64 with_sign(f64 x, u64 bits)
+{
+    return is_nan_64(x) ? quiet_64(x) : as_f64(bits);
 }
 
 #define OP_ROWS  "ptx/exec/ops_f64.inc"

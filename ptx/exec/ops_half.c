@@ -25,6 +25,10 @@ static inline u16 magnitude(u16 h)
 }
 
 #define CHOICES(format, infinity, nan)                                                             \
+    static inline u16 format##_canonical(u16 h)                                                    \
+    {                                                                                              \
+        return magnitude(h) > infinity ? nan : h;                                                  \
+    }                                                                                              \
     static inline u16 format##_chosen(u16 r, u16 a, u16 b)                                         \
     {                                                                                              \
         const u16 s = magnitude(a) > infinity ? b : r, t = magnitude(b) > infinity ? a : s;        \

@@ -102,6 +102,17 @@ static bool kept_nan(const form *f, uint64_t in, uint64_t *out)
         *out = (in & 0xffff) << 16;
     } else if (d == TYPE_F32 && s == TYPE_F64 && !form_has(f, "sat")) { /* its upper part, quiet */
         *out = (in >> 32 & 0x80000000) | 0x7fc00000 | (in >> 29 & 0x7fffff);
+    } else if (d == TYPE_F64 && form_is_float(s) && !form_has(f, "sat")) {
+        const number_format *from = number_format_of(s);
+        uint64_t bits = in & mask_of(form_bits(s));
+        if (form_has(f, "ftz")) bits = from->nan;
+        *out = bits >> (form_bits(s) - 1) << 63 | 0x7ff8000000000000 |
+               (bits & mask_of(from->fraction_bits)) << (52 - from->fraction_bits);
+        if (s == TYPE_F64 && !rounds_to_integral(f)) *out = in; /* a move */
+    } else if (s == TYPE_F64 && (d == TYPE_F16 || d == TYPE_BF16) && !form_has(f, "sat")) {
+        const unsigned fraction = number_format_of(d)->fraction_bits;
+        const uint64_t top = d == TYPE_F16 ? 0x7e00 : 0x7fc0;
+        *out = (in >> 48 & 0x8000) | top | (in >> (52 - fraction) & mask_of(fraction));
     } else if (d == TYPE_TF32) {
         *out = 0x7fffe000;
         if (form_has(f, "rna")) *out = (in & 0xffffe000) - (form_has(f, "satfinite") ? 0x2000 : 0);

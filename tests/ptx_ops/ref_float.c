@@ -51,11 +51,14 @@ static bool arithmetic(const form *f, const number v[3], number_rounding r, numb
     return true;
 }
 
+static const uint64_t quiet_64 = 0x0008000000000000; /* the bit that keeps a NaN from signalling */
+
 /* min and max of two, with the NaN and sign rules of 9.7.3.11; signs are taken off before for .abs. */
 static uint64_t choose(const form *f, const number_format *format, uint64_t a, uint64_t b)
 {
     const number x = number_decode(format, a), y = number_decode(format, b);
     const bool nan_a = x.kind == NUMBER_NAN, nan_b = y.kind == NUMBER_NAN;
+    if (nan_a && nan_b && f->d == TYPE_F64) return b | quiet_64; /* recorded on an H200 */
     if ((nan_a && nan_b) || (form_has(f, "NaN") && (nan_a || nan_b))) return format->nan;
     if (nan_a) return b;
     if (nan_b) return a;
@@ -93,7 +96,7 @@ static bool one(const form *f, form_type t, const uint64_t in[4], uint64_t *out)
     }
     if (form_is(f, "neg") || form_is(f, "abs")) {
         *out = form_is(f, "neg") ? v[0] ^ sign : v[0] & ~sign;
-        if (t == TYPE_F32 && x[0].kind == NUMBER_NAN) *out = 0x7fffffff;
+        if (x[0].kind == NUMBER_NAN) *out = t == TYPE_F64 ? v[0] | quiet_64 : format->nan;
     } else if (form_is(f, "copysign")) *out = (v[0] & sign) | (v[1] & ~sign);
     else if (strncmp(f->words[0], "min", 3) == 0 || strncmp(f->words[0], "max", 3) == 0)
         return extremes(f, format, v, out);
