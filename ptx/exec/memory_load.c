@@ -334,78 +334,8 @@ INLINE void load_uniform_full(warp *w, const insn *i, memory_space space, elemen
         row(s16, ELEMENT_S16, 1) row(b32, ELEMENT_32, 1) row(b64, ELEMENT_64, 1)                   \
             row(b32x2, ELEMENT_32, 2) row(b32x4, ELEMENT_32, 4) row(b64x2, ELEMENT_64, 2)
 
-#define DEFINE_BY_PATTERN(name, suffix, space, bits, e, count)                                     \
-    static __attribute__((noinline)) void name##_general_##suffix(warp *w, const insn *i)          \
-    {                                                                                              \
-        load_general(w, i, space, bits, e, count, name##_some);                                    \
-    }                                                                                              \
-    static void name##_##suffix(warp *w, const insn *i)                                            \
-    {                                                                                              \
-        load_full(w, i, space, bits, e, count, name##_general_##suffix);                           \
-    }
-#define DEFINE(suffix, e, count)                                                                   \
-    DEFINE_BY_PATTERN(load_global, suffix, MEMORY_GLOBAL, 64, e, count)                            \
-    DEFINE_BY_PATTERN(load_indexed, suffix, MEMORY_GLOBAL, INDEXED_LOAD, e, count)                 \
-    DEFINE_BY_PATTERN(load_shared, suffix, MEMORY_SHARED, 64, e, count)                            \
-    DEFINE_BY_PATTERN(load_shared32, suffix, MEMORY_SHARED, 32, e, count)                          \
-    static void load_local_##suffix(warp *w, const insn *i)                                        \
-    {                                                                                              \
-        load_local_full(w, i, 64, e, count, load_local_some);                                      \
-    }                                                                                              \
-    static void load_local32_##suffix(warp *w, const insn *i)                                      \
-    {                                                                                              \
-        load_local_full(w, i, 32, e, count, load_local32_some);                                    \
-    }                                                                                              \
-    static void load_generic_##suffix(warp *w, const insn *i)                                      \
-    {                                                                                              \
-        if (LIKELY(all_global(w, i))) load_global_##suffix(w, i);                                  \
-        else load_generic(w, i);                                                                   \
-    }                                                                                              \
-    static void load_global_uniform_##suffix(warp *w, const insn *i)                               \
-    {                                                                                              \
-        load_uniform_full(w, i, MEMORY_GLOBAL, e, count, load_global_some);                        \
-    }                                                                                              \
-    static void load_shared_uniform_##suffix(warp *w, const insn *i)                               \
-    {                                                                                              \
-        load_uniform_full(w, i, MEMORY_SHARED, e, count, load_shared_some);                        \
-    }                                                                                              \
-    static void load_local_uniform_##suffix(warp *w, const insn *i)                                \
-    {                                                                                              \
-        load_uniform_full(w, i, MEMORY_LOCAL, e, count, load_local_some);                          \
-    }
-LOAD_ELEMENTS(DEFINE)
-
-/* ------------------------------------------------------------------ the table */
-
-handler_pair ISA_NAME(ptx_load_handlers)(const access_form *form)
-{
-    static handler *const some[MEMORY_SPACES][2] = {
-        [MEMORY_GLOBAL] = { load_global_some, load_global_some },
-        [MEMORY_SHARED] = { load_shared_some, load_shared32_some },
-        [MEMORY_LOCAL] = { load_local_some, load_local32_some },
-        [MEMORY_PARAM] = { load_param_some, load_param32_some },
-        [MEMORY_GENERIC] = { load_generic, load_generic },
-    };
-    handler_pair pair = { some[form->space][form->address32], some[form->space][form->address32] };
-    if (form->indexed) pair = (handler_pair){ load_indexed_some, load_indexed_some };
-#define ROW(suffix, e, count)                                                                      \
-    { MEMORY_SHAPE(e, count / 2),                                                                  \
-      { [FORM_GLOBAL] = load_global_##suffix,                                                      \
-        [FORM_INDEXED] = load_indexed_##suffix,                                                    \
-        [FORM_GLOBAL_UNIFORM] = load_global_uniform_##suffix,                                      \
-        [FORM_SHARED] = load_shared_##suffix,                                                      \
-        [FORM_SHARED32] = load_shared32_##suffix,                                                  \
-        [FORM_SHARED_UNIFORM] = load_shared_uniform_##suffix,                                      \
-        [FORM_LOCAL] = load_local_##suffix,                                                        \
-        [FORM_LOCAL32] = load_local32_##suffix,                                                    \
-        [FORM_LOCAL_UNIFORM] = load_local_uniform_##suffix,                                        \
-        [FORM_GENERIC] = load_generic_##suffix } },
-    static const struct {
-        uint8_t shape;
-        handler *full[FORMS];
-    } rows[] = { LOAD_ELEMENTS(ROW) };
-    form_column column = column_of(form);
-    for (size_t k = 0; k < sizeof rows / sizeof *rows && column < FORMS; k++)
-        if (rows[k].shape == form->shape) pair.full = rows[k].full[column];
-    return pair;
-}
+#define ACCESS(name)    load_##name
+#define ACCESS_INDEXED  INDEXED_LOAD
+#define ACCESS_ELEMENTS LOAD_ELEMENTS
+#define ACCESS_HANDLERS ISA_NAME(ptx_load_handlers)
+#include "ptx/exec/memory_forms.h"

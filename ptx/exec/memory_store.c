@@ -284,78 +284,8 @@ INLINE void store_uniform_full(warp *w, const insn *i, memory_space space, eleme
         row(b64, ELEMENT_64, 1) row(b32x2, ELEMENT_32, 2) row(b32x4, ELEMENT_32, 4)                \
             row(b64x2, ELEMENT_64, 2)
 
-#define DEFINE_BY_PATTERN(name, suffix, space, bits, e, count)                                     \
-    static __attribute__((noinline)) void name##_general_##suffix(warp *w, const insn *i)          \
-    {                                                                                              \
-        store_general(w, i, space, bits, e, count, name##_some);                                   \
-    }                                                                                              \
-    static void name##_##suffix(warp *w, const insn *i)                                            \
-    {                                                                                              \
-        store_full(w, i, space, bits, e, count, name##_general_##suffix);                          \
-    }
-#define DEFINE(suffix, e, count)                                                                   \
-    DEFINE_BY_PATTERN(store_global, suffix, MEMORY_GLOBAL, 64, e, count)                           \
-    DEFINE_BY_PATTERN(store_indexed, suffix, MEMORY_GLOBAL, INDEXED_STORE, e, count)               \
-    DEFINE_BY_PATTERN(store_shared, suffix, MEMORY_SHARED, 64, e, count)                           \
-    DEFINE_BY_PATTERN(store_shared32, suffix, MEMORY_SHARED, 32, e, count)                         \
-    static void store_local_##suffix(warp *w, const insn *i)                                       \
-    {                                                                                              \
-        store_local_full(w, i, 64, e, count, store_local_some);                                    \
-    }                                                                                              \
-    static void store_local32_##suffix(warp *w, const insn *i)                                     \
-    {                                                                                              \
-        store_local_full(w, i, 32, e, count, store_local32_some);                                  \
-    }                                                                                              \
-    static void store_generic_##suffix(warp *w, const insn *i)                                     \
-    {                                                                                              \
-        if (LIKELY(all_global(w, i))) store_global_##suffix(w, i);                                 \
-        else store_generic(w, i);                                                                  \
-    }                                                                                              \
-    static void store_global_uniform_##suffix(warp *w, const insn *i)                              \
-    {                                                                                              \
-        store_uniform_full(w, i, MEMORY_GLOBAL, e, count, store_global_some);                      \
-    }                                                                                              \
-    static void store_shared_uniform_##suffix(warp *w, const insn *i)                              \
-    {                                                                                              \
-        store_uniform_full(w, i, MEMORY_SHARED, e, count, store_shared_some);                      \
-    }                                                                                              \
-    static void store_local_uniform_##suffix(warp *w, const insn *i)                               \
-    {                                                                                              \
-        store_uniform_full(w, i, MEMORY_LOCAL, e, count, store_local_some);                        \
-    }
-STORE_ELEMENTS(DEFINE)
-
-/* ------------------------------------------------------------------ the table */
-
-handler_pair ISA_NAME(ptx_store_handlers)(const access_form *form)
-{
-    static handler *const some[MEMORY_SPACES][2] = {
-        [MEMORY_GLOBAL] = { store_global_some, store_global_some },
-        [MEMORY_SHARED] = { store_shared_some, store_shared32_some },
-        [MEMORY_LOCAL] = { store_local_some, store_local32_some },
-        [MEMORY_PARAM] = { store_param_some, store_param32_some },
-        [MEMORY_GENERIC] = { store_generic, store_generic },
-    };
-    handler_pair pair = { some[form->space][form->address32], some[form->space][form->address32] };
-    if (form->indexed) pair = (handler_pair){ store_indexed_some, store_indexed_some };
-#define ROW(suffix, e, count)                                                                      \
-    { MEMORY_SHAPE(e, count / 2),                                                                  \
-      { [FORM_GLOBAL] = store_global_##suffix,                                                     \
-        [FORM_INDEXED] = store_indexed_##suffix,                                                   \
-        [FORM_GLOBAL_UNIFORM] = store_global_uniform_##suffix,                                     \
-        [FORM_SHARED] = store_shared_##suffix,                                                     \
-        [FORM_SHARED32] = store_shared32_##suffix,                                                 \
-        [FORM_SHARED_UNIFORM] = store_shared_uniform_##suffix,                                     \
-        [FORM_LOCAL] = store_local_##suffix,                                                       \
-        [FORM_LOCAL32] = store_local32_##suffix,                                                   \
-        [FORM_LOCAL_UNIFORM] = store_local_uniform_##suffix,                                       \
-        [FORM_GENERIC] = store_generic_##suffix } },
-    static const struct {
-        uint8_t shape;
-        handler *full[FORMS];
-    } rows[] = { STORE_ELEMENTS(ROW) };
-    form_column column = column_of(form);
-    for (size_t k = 0; k < sizeof rows / sizeof *rows && column < FORMS; k++)
-        if (rows[k].shape == form->shape) pair.full = rows[k].full[column];
-    return pair;
-}
+#define ACCESS(name)    store_##name
+#define ACCESS_INDEXED  INDEXED_STORE
+#define ACCESS_ELEMENTS STORE_ELEMENTS
+#define ACCESS_HANDLERS ISA_NAME(ptx_store_handlers)
+#include "ptx/exec/memory_forms.h"

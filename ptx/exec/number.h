@@ -130,4 +130,38 @@ static inline f32 odd_32(f64 x)
     return as_f32(inexact && !(bits & 1) ? (outwards ? bits + 1 : bits - 1) : bits);
 }
 
+/* Rounded to an integral value, by the names of PTX's modifiers. */
+static inline f32 integral_rni_32(f32 x)
+{
+    return __builtin_rintf(x);
+}
+static inline f32 integral_rzi_32(f32 x)
+{
+    return __builtin_truncf(x);
+}
+static inline f32 integral_rmi_32(f32 x)
+{
+    return __builtin_floorf(x);
+}
+static inline f32 integral_rpi_32(f32 x)
+{
+    return __builtin_ceilf(x);
+}
+static inline f64 integral_rni_64(f64 x)
+{
+    return __builtin_rint(x);
+}
+static inline f64 integral_rzi_64(f64 x)
+{
+    return __builtin_trunc(x);
+}
+static inline f64 integral_rmi_64(f64 x)
+{
+    return __builtin_floor(x);
+}
+static inline f64 integral_rpi_64(f64 x)
+{
+    return __builtin_ceil(x);
+}
+
 #endif

@@ -11,39 +11,6 @@
 #define FTZ_NARROW(a)   flushed_32((f32)(a), (f32)((a)*0x1p64))
 #endif
 
-static inline f32 integral_rni_32(f32 x)
-{
-    return __builtin_rintf(x);
-}
-static inline f32 integral_rzi_32(f32 x)
-{
-    return __builtin_truncf(x);
-}
-static inline f32 integral_rmi_32(f32 x)
-{
-    return __builtin_floorf(x);
-}
-static inline f32 integral_rpi_32(f32 x)
-{
-    return __builtin_ceilf(x);
-}
-static inline f64 integral_rni_64(f64 x)
-{
-    return __builtin_rint(x);
-}
-static inline f64 integral_rzi_64(f64 x)
-{
-    return __builtin_trunc(x);
-}
-static inline f64 integral_rmi_64(f64 x)
-{
-    return __builtin_floor(x);
-}
-static inline f64 integral_rpi_64(f64 x)
-{
-    return __builtin_ceil(x);
-}
-
 static inline u32 canonical_f16(u32 h)
 {
     return is_nan_f16(h) ? NAN_F16 : h;

@@ -32,39 +32,6 @@ static inline u64 at_most(u64 x, u64 most)
 
 /* ---- from floating point, once rounded to an integral value ---- */
 
-static inline f32 integral_rni_32(f32 x)
-{
-    return __builtin_rintf(x);
-}
-static inline f32 integral_rzi_32(f32 x)
-{
-    return __builtin_truncf(x);
-}
-static inline f32 integral_rmi_32(f32 x)
-{
-    return __builtin_floorf(x);
-}
-static inline f32 integral_rpi_32(f32 x)
-{
-    return __builtin_ceilf(x);
-}
-static inline f64 integral_rni_64(f64 x)
-{
-    return __builtin_rint(x);
-}
-static inline f64 integral_rzi_64(f64 x)
-{
-    return __builtin_trunc(x);
-}
-static inline f64 integral_rmi_64(f64 x)
-{
-    return __builtin_floor(x);
-}
-static inline f64 integral_rpi_64(f64 x)
-{
-    return __builtin_ceil(x);
-}
-
 /* Values outside the type give its nearest end.  A NaN gives 0 where neither type has 64 bits, else the top
  * bit alone. */
 static inline s32 s32_of_f32(f32 x)
