@@ -127,15 +127,22 @@ char *gpul__arena_strndup(gpul__arena *arena, const char *text, size_t length)
     return copy;
 }
 
-char *gpul__arena_printf(gpul__arena *arena, const char *format, ...)
+char *gpul__arena_vprintf(gpul__arena *arena, const char *format, va_list args)
 {
-    va_list args, again;
-    va_start(args, format);
+    va_list again;
     va_copy(again, args);
     int length = vsnprintf(NULL, 0, format, args);
     char *text = length < 0 ? NULL : gpul__arena_alloc(arena, (size_t)length + 1);
     if (text) vsnprintf(text, (size_t)length + 1, format, again);
     va_end(again);
+    return text;
+}
+
+char *gpul__arena_printf(gpul__arena *arena, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = gpul__arena_vprintf(arena, format, args);
     va_end(args);
     return text;
 }

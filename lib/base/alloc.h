@@ -3,6 +3,7 @@
 #ifndef GPUL_BASE_ALLOC_H
 #define GPUL_BASE_ALLOC_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -32,6 +33,7 @@ void *gpul__arena_alloc(gpul__arena *arena, size_t size); /* zeroed, 16-byte ali
 char *gpul__arena_strndup(gpul__arena *arena, const char *text, size_t length);
 char *gpul__arena_printf(gpul__arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+char *gpul__arena_vprintf(gpul__arena *arena, const char *format, va_list args);
 void gpul__arena_free(gpul__arena *arena);
 
 #endif

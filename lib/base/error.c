@@ -170,18 +170,6 @@ gpul_status gpul__detail(const gpul_detail *detail)
     return error->status;
 }
 
-/* A formatted text of any length in the record's arena; NULL when memory is exhausted. */
-static char *keep_formatted(struct record *record, const char *format, va_list args)
-{
-    va_list again;
-    va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, args);
-    char *text = length < 0 ? NULL : gpul__arena_alloc(&record->arena, (size_t)length + 1);
-    if (text) vsnprintf(text, (size_t)length + 1, format, again);
-    va_end(again);
-    return text;
-}
-
 gpul_status gpul__note(const char *format, ...)
 {
     const gpul_error *last = gpul_last_error();
@@ -189,7 +177,7 @@ gpul_status gpul__note(const char *format, ...)
     if (!record || last != &record->error) return last->status;
     va_list args;
     va_start(args, format);
-    char *text = keep_formatted(record, format, args);
+    char *text = gpul__arena_vprintf(&record->arena, format, args);
     va_end(args);
     return text ? gpul__detail(&(gpul_detail){ .severity = GPUL_NOTE, .text = text })
                 : last->status;
@@ -202,7 +190,7 @@ gpul_status gpul__hint(const char *format, ...)
     if (!record || last != &record->error) return last->status;
     va_list args;
     va_start(args, format);
-    char *text = keep_formatted(record, format, args);
+    char *text = gpul__arena_vprintf(&record->arena, format, args);
     va_end(args);
     if (text) record->error.hint = text;
     return last->status;

@@ -53,8 +53,9 @@ gpul_status gpul__file_read(char **text, size_t *size, const char *path)
     return GPUL_OK;
 }
 
-static int write_all(int fd, const char *data, size_t size)
+int gpul__write_all(int fd, const void *bytes, size_t size)
 {
+    const char *data = bytes;
     while (size) {
         ssize_t put = write(fd, data, size);
         if (put < 0 && errno == EINTR) continue;
@@ -71,7 +72,7 @@ static gpul_status write_in_place(const char *path, const void *data, size_t siz
 {
     int fd = open(path, O_WRONLY | O_CLOEXEC);
     if (fd < 0) return failed(GPUL__FILE_WRITE, "open", path, errno);
-    int number = write_all(fd, data, size);
+    int number = gpul__write_all(fd, data, size);
     if (close(fd) != 0 && !number) number = errno;
     return number ? failed(GPUL__FILE_WRITE, "write", path, number) : GPUL_OK;
 }
@@ -109,7 +110,7 @@ gpul_status gpul__file_write(const char *path, const void *data, size_t size)
     int number = fd < 0 ? -fd : 0;
     if (fd >= 0) {
         call = "write";
-        number = write_all(fd, data, size);
+        number = gpul__write_all(fd, data, size);
         if (!number && exists && fchmod(fd, about.st_mode & 0777) != 0) number = errno;
         if (close(fd) != 0 && !number) number = errno;
         if (!number && rename(temporary, final) != 0) {

@@ -2,6 +2,7 @@
 #include "core/cache.h"
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/str.h"
 
@@ -141,21 +142,6 @@ void *gpul__cache_read(int folder, const char *key, const char *kind, size_t *si
     return data;
 }
 
-static bool write_all(int fd, const void *data, size_t size)
-{
-    for (const char *at = data; size;) {
-        ssize_t put = write(fd, at, size);
-        if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) {
-            if (put == 0) errno = ENOSPC;
-            return false;
-        }
-        at += put;
-        size -= (size_t)put;
-    }
-    return true;
-}
-
 bool gpul__cache_write(int folder, const char *key, const char *kind, const void *data, size_t size)
 {
     static atomic_uint serial;
@@ -168,8 +154,9 @@ bool gpul__cache_write(int folder, const char *key, const char *kind, const void
     int fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     unsigned char head[HEAD];
     make_head(head, data, size);
-    bool good = fd >= 0 && write_all(fd, head, HEAD) && write_all(fd, data, size);
-    int number = errno;
+    int number = fd < 0 ? errno : gpul__write_all(fd, head, HEAD);
+    if (!number) number = gpul__write_all(fd, data, size);
+    bool good = !number;
     if (fd >= 0 && close(fd) != 0 && good) {
         good = false;
         number = errno;
