@@ -243,17 +243,9 @@ int cmd_inspect(element_list *elements)
         return 0;
     }
     source_file source;
-    directives d = { 0 };
     element_list all = { 0 };
     session s = { 0 };
-    if (!no_more_words(elements) || !source_read(&source, file)) return 0;
-    bool use = !option_find(elements, OPT_NO_DIRECTIVES) && !source.is_image;
-    if (use && (!directives_read(&d, &source, false) ||
-                !options_parse(&all, d.build.items, d.build.count, CMD_COMPILE)))
-        return 0;
-    for (size_t i = 0; i < elements->count; i++)
-        if (same_text(elements->items[i].use.row->group, "compiling"))
-            *list_add(&all) = elements->items[i];
+    if (!no_more_words(elements) || !compile_request(&source, &all, elements, file)) return 0;
     const option_use *device = option_find(elements, OPT_DEVICE),
                      *only = option_find(elements, OPT_KERNEL);
     if (device && !session_open(&s, device, false)) return 0;

@@ -268,3 +268,18 @@ gpul_image *compile_source(compile_job *job)
     }
     return image;
 }
+
+bool compile_request(source_file *source, element_list *all, const element_list *elements,
+                     const word *file)
+{
+    directives d = { 0 };
+    if (!source_read(source, file)) return false;
+    bool use = !option_find(elements, OPT_NO_DIRECTIVES) && !source->is_image;
+    if (use && (!directives_read(&d, source, false) ||
+                !options_parse(all, d.build.items, d.build.count, CMD_COMPILE)))
+        return false;
+    for (size_t i = 0; i < elements->count; i++)
+        if (same_text(elements->items[i].use.row->group, "compiling"))
+            *list_add(all) = elements->items[i];
+    return true;
+}

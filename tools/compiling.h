@@ -17,6 +17,11 @@ typedef struct compile_job {
 /* The image of the job; NULL and messages when it fails.  Warnings are made messages too. */
 gpul_image *compile_source(compile_job *job);
 
+/* Reads FILE and gathers its compile options into `all`: the build directives, then those of the command.
+ * False with messages. */
+bool compile_request(source_file *source, element_list *all, const element_list *elements,
+                     const word *file);
+
 /* Adds what -k and --expect-kernel ask of the compiler. */
 void compile_expressions(compile_job *job, const run_request *request);
 
