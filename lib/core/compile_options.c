@@ -104,6 +104,14 @@ static bool is_users_header(const gpul__compile *c, const char *name)
     return exists(c->folder, name);
 }
 
+/* A folder of CUDA's headers need not hold all of them: NVRTC's bundled ones lack cuda_runtime.h. */
+static bool is_in_cuda_folder(const gpul__compile *c, const char *name)
+{
+    for (size_t i = 0; i < c->folders.count; i++)
+        if (exists(c->folders.folders[i], name)) return true;
+    return false;
+}
+
 static bool add_headers(gpul__compile *c)
 {
     for (const gpul_header *h = c->opts->headers; h && h->name; h++)
@@ -113,8 +121,8 @@ static bool add_headers(gpul__compile *c)
     if (c->opts->no_carried_headers || !c->has_includes) return true;
     for (size_t i = 0; i < gpul__carried_count; i++) {
         const gpul__carried_header *h = &gpul__carried[i];
-        if ((c->folders.count && gpul__carried_is_stand_in(h->name)) || is_users_header(c, h->name))
-            continue;
+        bool is_there = gpul__carried_is_stand_in(h->name) && is_in_cuda_folder(c, h->name);
+        if (is_there || is_users_header(c, h->name)) continue;
         if (!gpul__list_add(&c->header_names, h->name) ||
             !gpul__list_add(&c->header_texts, h->text))
             return false;

@@ -16,8 +16,8 @@ extern const gpul__carried_header gpul__carried[];
 extern const size_t gpul__carried_count;
 const gpul__carried_header *gpul__carried_find(const char *name);
 
-/* Whether a carried header only stands in for one that toolkits have: left out when a toolkit's include
- * folder was found.  cuda.h is not among them: the toolkit's own cannot be compiled by NVRTC. */
+/* Whether a carried header only stands in for one that toolkits have: left out when a folder that was
+ * found has the real one.  cuda.h is not among them: the toolkit's own cannot be compiled by NVRTC. */
 bool gpul__carried_is_stand_in(const char *name);
 
 /* Include folders in order: that of NVRTC's own toolkit or wheel, CUDA_PATH, CUDA_HOME, wheels, usual
