@@ -3,14 +3,13 @@
 # ends in "# exit N", that one).  SPDX-License-Identifier: MIT
 import os, re, shutil, subprocess, sys, tempfile
 
+import workfolder
+
 exe, pages = os.path.abspath(sys.argv[1]), [os.path.abspath(page) for page in sys.argv[2:]]
-here = os.path.dirname(os.path.abspath(__file__))
 failed = passed = 0
 for page in pages:
     work = tempfile.mkdtemp(prefix='gpulaunch-manual-')
-    for folder in ('files', 'data'):
-        for name in os.listdir(os.path.join(here, folder)):
-            shutil.copy(os.path.join(here, folder, name), work)
+    workfolder.fill(work)
     shutil.copy(os.path.join(work, 'small.pgm'), os.path.join(work, 'cat.pgm'))
     os.mkdir(os.path.join(work, 'bin'))
     os.symlink(exe, os.path.join(work, 'bin', 'gpulaunch'))

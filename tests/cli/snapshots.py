@@ -7,10 +7,12 @@
 #   exit 2                          the status; 0 when left out
 #
 # In an expected line <*> stands for any text; an expected line that is <...> alone stands for any number
-# of lines.  `# needs nvrtc` (or json, png, zip) above a command skips it, visibly, where that is missing.
+# of lines.  `# needs nvrtc` (or nvrtc13.0, json, png, zip) above a command skips it, visibly, where that is missing.
 #   snapshots.py --update GPULAUNCH CASES   writes what was seen into the file.
 # SPDX-License-Identifier: MIT
 import os, re, shutil, subprocess, sys, tempfile
+
+import workfolder
 
 UPDATE = [  # what differs from machine to machine
     (r'compiled in \d+ ms', 'compiled in <*> ms'), (r'CPU device \([^)]*\)', 'CPU device (<*>)'),
@@ -65,14 +67,11 @@ def stream(lines, name):
 def main():
     update = sys.argv[1] == '--update'
     exe, path = [os.path.abspath(p) for p in sys.argv[1 + update:3 + update]]
-    here = os.path.dirname(os.path.abspath(__file__))
     cases, tail = read(path)
     work = tempfile.mkdtemp(prefix='gpulaunch-cli-')
     passed = failed = skipped = 0
     try:
-        for folder in ('files', 'data'):
-            for name in os.listdir(os.path.join(here, folder)):
-                shutil.copy(os.path.join(here, folder, name), work)
+        workfolder.fill(work)
         os.mkdir(os.path.join(work, 'bin'))
         os.symlink(exe, os.path.join(work, 'bin', 'gpulaunch'))
         env = {k: v for k, v in os.environ.items() if not k.startswith(('GPULAUNCH_', 'XDG_', 'LC_', 'LANG', 'NO_COLOR', 'CLICOLOR'))}
@@ -85,6 +84,7 @@ def main():
         doctor = subprocess.run(['gpulaunch', 'doctor'], env=env, cwd=work, capture_output=True, text=True).stdout
         if re.search(r'^(ok|warn) +compiler', doctor, re.M):
             have.add('nvrtc')
+            have.update('nvrtc' + v for v in re.findall(r'^(?:ok|warn) +compiler .*?\((\d+\.\d+),', doctor, re.M))
         have.update(feature for feature in os.environ.get('CLI_FEATURES', 'json png zip').split())
         for case in cases:
             missing = [need for need in case.needs if need not in have]

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "error_record.h"
 #include "runner.h"
 
 static gpul_device *device;
@@ -32,38 +33,6 @@ static inline int close_device(void **state)
     (void)state;
     gpul_device_free(&device);
     return 0;
-}
-
-#define assert_ok(call)                                                                            \
-    do {                                                                                           \
-        if ((call) != GPUL_OK) {                                                                   \
-            const gpul_error *e_ = gpul_last_error();                                              \
-            fail_msg("%s: GL%04d %s (%s %d): %s\n%s", #call, e_->code, gpul_layer_text(e_->layer), \
-                     e_->native_name ? e_->native_name : "-", e_->native, e_->message, e_->log);   \
-        }                                                                                          \
-    } while (0)
-
-/* The call fails with this code, its status is the record's, and the sentence has this in it. */
-#define assert_code(call, code_, words)                                                            \
-    do {                                                                                           \
-        gpul_status status_ = (call);                                                              \
-        const gpul_error *e_ = gpul_last_error();                                                  \
-        if (status_ == GPUL_OK) fail_msg("%s succeeded", #call);                                   \
-        assert_int_equal(status_, e_->status);                                                     \
-        if (e_->code != (code_))                                                                   \
-            fail_msg("%s: GL%04d instead of GL%04d: %s", #call, e_->code, (code_), e_->message);   \
-        if (!said(words)) fail_msg("%s: \"%s\" is not said in: %s", #call, (words), e_->message);  \
-    } while (0)
-
-/* Whether the record says this: in the sentence, the hint, the log or a detail. */
-static inline bool said(const char *words)
-{
-    const gpul_error *e = gpul_last_error();
-    if (strstr(e->message, words) || (e->hint && strstr(e->hint, words)) || strstr(e->log, words))
-        return true;
-    for (size_t i = 0; i < e->detail_count; i++)
-        if (strstr(e->details[i].text, words)) return true;
-    return false;
 }
 
 static inline gpul_module *load_kernels(const char *file)

@@ -1,0 +1,15 @@
+# The files that the command's tests find in their folder.  SPDX-License-Identifier: MIT
+import os
+import shutil
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+KERNELS = ('by_value.cu', 'globals.cu', 'hello.cu', 'poly.cu', 'scale.cu')
+
+
+def fill(work):
+    """Copies tests/cli/files, tests/cli/data and some of ptx/kernels into the folder `work`."""
+    for folder in ('files', 'data'):
+        for name in os.listdir(os.path.join(HERE, folder)):
+            shutil.copy(os.path.join(HERE, folder, name), work)
+    for name in KERNELS:
+        shutil.copy(os.path.join(HERE, '..', '..', 'ptx', 'kernels', name), work)
