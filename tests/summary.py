@@ -41,7 +41,7 @@ def main():
                 for row in text[-60:]:
                     print("    " + row)
             if s:
-                found = re.findall(r"SKIP(?:PED)?:? *(.*)", output + test.get("stderr", ""))
+                found = re.findall(r"^\s*SKIP: *(.*)", output + test.get("stderr", ""), re.M)
                 for why in found or ["no reason given"]:
                     reasons.setdefault(why.strip(), set()).add(name)
     for why, names in sorted(reasons.items()):

@@ -114,6 +114,24 @@ find_nvrtc() {
     say "NVRTC: $found"
 }
 
+# Configures, or configures anew: libraries that were missing the last time may be there now.
+configure() {
+    log=${TMPDIR:-/tmp}/gpulaunch-setup.$$
+    say "configuring in $build"
+    # shellcheck disable=SC2086
+    if [ -f "$build/build.ninja" ]; then
+        meson configure --clearcache "$build" ${meson_options:-} >"$log" 2>&1 &&
+            meson setup --reconfigure "$build" >>"$log" 2>&1
+    else
+        meson setup "$build" ${meson_options:-} >"$log" 2>&1
+    fi || {
+        cat "$log" >&2
+        rm -f "$log"
+        fail 'meson setup failed'
+    }
+    rm -f "$log"
+}
+
 # set_up EXTRA_PACKAGE... : everything up to a built tree.
 set_up() {
     cd "$(dirname "$0")/.." || exit 1
@@ -121,15 +139,7 @@ set_up() {
     install gcc libc6-dev meson ninja-build pkg-config libjansson-dev libpng-dev libzip-dev \
         libxxhash-dev scdoc "$@"
     find_nvrtc
-    if [ ! -f "$build/build.ninja" ]; then
-        say "configuring in $build"
-        meson setup "$build" >"${TMPDIR:-/tmp}/gpulaunch-setup.$$" 2>&1 || {
-            cat "${TMPDIR:-/tmp}/gpulaunch-setup.$$" >&2
-            rm -f "${TMPDIR:-/tmp}/gpulaunch-setup.$$"
-            fail 'meson setup failed'
-        }
-        rm -f "${TMPDIR:-/tmp}/gpulaunch-setup.$$"
-    fi
+    configure
     say "building in $build"
     ninja -C "$build" >"$build/build.log" 2>&1 || {
         tail -n 40 "$build/build.log" >&2

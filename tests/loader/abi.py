@@ -6,7 +6,7 @@ import os, re, subprocess, sys, tempfile
 
 compiler, root, include = sys.argv[1], sys.argv[2], sys.argv[3]
 if not os.path.exists(os.path.join(include, 'cuda.h')):
-    print(f'skipped: no cuda.h in {include}')
+    print(f'SKIP: no cuda.h in {include}')
     sys.exit(77)
 lib = os.path.join(root, 'lib')
 

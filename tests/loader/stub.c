@@ -19,13 +19,13 @@ EXPORTED int *stub_init_calls(void)
     return (int *)&stub_inits;
 }
 
+#ifndef STUB_ALL
 static int told(const char *name, int otherwise)
 {
     const char *text = getenv(name);
     return text ? atoi(text) : otherwise;
 }
 
-#ifndef STUB_ALL
 EXPORTED CUresult stub_init(unsigned int flags) __asm__("cuInit");
 EXPORTED CUresult stub_version(int *version) __asm__("cuDriverGetVersion");
 EXPORTED CUresult stub_count(int *count) __asm__("cuDeviceGetCount");

@@ -84,12 +84,12 @@ static void around_codes(uint64_t (*rows)[4], const form *f, uint32_t first)
 {
     (void)f;
     for (unsigned l = 0; l < WARP_LANES; l++) {
-        const uint32_t index = first + l, code = index >> 3, side = index & 7;
-        uint32_t base = code << 16; /* bf16, and by its upper bits all others */
+        const uint32_t index = first + l, bits = index >> 3, side = index & 7;
+        uint32_t base = bits << 16; /* bf16, and by its upper bits all others */
         if (side >= 4) {            /* f16 and what lies between two of them */
             const uint64_t exact =
                 number_encode(number_format_of(TYPE_F32),
-                              number_decode(number_format_of(TYPE_F16), code), ROUND_NEAREST);
+                              number_decode(number_format_of(TYPE_F16), bits), ROUND_NEAREST);
             base = (uint32_t)exact;
         }
         static const int32_t offsets[8] = { 0, 0x7fff, 0x8000, 0x8001, 0, 0xfff, 0x1000, 0x1001 };
