@@ -1,4 +1,4 @@
-/* All comparisons, once for setp and once for set: COMPARISONS(X) is a list of
+/* All comparisons: COMPARISONS(X) is a list of
  *     X(id, T, condition, kind, ...)
  * where NAMES_kind(before, after, ...) are the names, for instance NAMES_EQUAL("setp.", ".", "eq", "16") is
  * "setp.eq.b16 setp.eq.u16 setp.eq.s16".  Values of lane l are a and b of type T.

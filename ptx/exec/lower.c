@@ -185,7 +185,9 @@ static void operation(lowering *l)
     const ptx_instruction *i = l->now;
     const op_entry *row = ptx_op_find(l->program->isa, i, &l->failed);
     if (!row) {
-        if (!l->failed) lower_refuse(l, "the CPU device does not run this form");
+        if (l->failed) return;
+        if (i->opcode == PTX_OP_CVT) lower_convert(l);
+        else lower_refuse(l, "the CPU device does not run this form");
         return;
     }
     value sources[4];

@@ -4,6 +4,7 @@
  *
  *     lower.c           the walk over a function, plain operations, moves
  *     lower_value.c     values, constants, operands
+ *     lower_convert.c   conversions in steps
  *     lower_memory.c    loads, stores, atomics, address conversion
  *     lower_sync.c      barriers and collectives
  *     lower_control.c   branches, calls, returns
@@ -154,6 +155,7 @@ void lower_load(lowering *l);
 void lower_store(lowering *l);
 void lower_atomic(lowering *l);
 void lower_fence(lowering *l);
+void lower_convert(lowering *l); /* lower_convert.c: a cvt without a row */
 void lower_cvta(lowering *l);
 void lower_isspacep(lowering *l);
 void lower_barrier(lowering *l);

@@ -85,22 +85,6 @@ static inline s32 within(s32 x, s32 least, s32 most)
 {
     return x < least ? least : x > most ? most : x;
 }
-static inline u16 u16_of_f32(f32 x)
-{
-    return (u16)within(s32_of_f32(x), 0, UINT16_MAX);
-}
-static inline s16 s16_of_f32(f32 x)
-{
-    return (s16)within(s32_of_f32(x), INT16_MIN, INT16_MAX);
-}
-static inline u8 u8_of_f32(f32 x)
-{
-    return (u8)within(s32_of_f32(x), 0, UINT8_MAX);
-}
-static inline s8 s8_of_f32(f32 x)
-{
-    return (s8)within(s32_of_f32(x), INT8_MIN, INT8_MAX);
-}
 static inline u16 u16_of_f64(f64 x)
 {
     return is_nan_64(x) ? 0x8000 : (u16)within(s32_of_f64(x), 0, UINT16_MAX);

@@ -128,6 +128,19 @@ static bool operands_agree(const op_entry *row, const form *f)
     return true;
 }
 
+bool harness_in_steps(const form *f)
+{
+    if (form_is(f, "set")) return true;
+    if (!form_is(f, "cvt") || form_is_packed(f->d) || form_is_packed(f->source[0])) return false;
+    const form_type to = f->d, from = f->source[0];
+    const bool from_float = form_is_float(from), to_float = form_is_float(to);
+    if (from_float && !to_float && to != TYPE_TF32)
+        return form_bits(from) == 16 ||
+               (from == TYPE_F32 && (form_has(f, "ftz") || form_bits(to) < 32));
+    if (from_float || !to_float) return false;
+    return form_has(f, "sat") ? to != TYPE_F32 : form_bits(to) == 16 && form_bits(from) < 32;
+}
+
 const op_entry *harness_row(harness *h, const form *f)
 {
     bool failed = false;

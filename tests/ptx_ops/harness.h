@@ -21,6 +21,10 @@ typedef struct harness {
 bool harness_start(harness *out);
 void harness_end(harness *h);
 
+/* Whether lowering makes a form out of several rows: set, and some conversions (lower_convert.c).  These are
+ * compared with what hardware gave by `ptx_record --replay`, which goes through lowering. */
+bool harness_in_steps(const form *f);
+
 /* Finds the row of a form in h->isa; NULL when there is none or its operands are of other kinds. */
 const op_entry *harness_row(harness *h, const form *f);
 

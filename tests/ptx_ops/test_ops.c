@@ -54,8 +54,10 @@ static void every_row_agrees_with_the_reference(void **state)
         for (size_t i = 0; i < list.count; i++) {
             const form *f = &list.items[i];
             if (only != NULL && strncmp(f->name, only, strlen(only)) != 0) continue;
-            if (harness_row(&h, f) != NULL) check_form(&h, f);
-            else if (missing++ < HARNESS_SHOWN) printf("no row: %s\n", f->name);
+            const op_entry *row = harness_row(&h, f);
+            if (row != NULL) check_form(&h, f);
+            if ((row == NULL) == harness_in_steps(f)) continue;
+            if (missing++ < HARNESS_SHOWN) printf("%s: %s\n", row ? "a row too many" : "no row", f->name);
         }
     }
     const unsigned bad = h.bad;
@@ -140,6 +142,8 @@ static void the_census_has_rows(void **state)
         name[strcspn(name, "\n")] = 0;
         count++;
         if (ptx_op_named(ptx_isa_variants[0], name, &failed) != NULL) continue;
+        form f;
+        if (form_parse(&f, name) && harness_in_steps(&f)) continue;
         printf("no row: %s\n", name);
         missing++;
     }
