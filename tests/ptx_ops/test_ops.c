@@ -57,7 +57,8 @@ static void every_row_agrees_with_the_reference(void **state)
             const op_entry *row = harness_row(&h, f);
             if (row != NULL) check_form(&h, f);
             if ((row == NULL) == harness_in_steps(f)) continue;
-            if (missing++ < HARNESS_SHOWN) printf("%s: %s\n", row ? "a row too many" : "no row", f->name);
+            if (missing++ < HARNESS_SHOWN)
+                printf("%s: %s\n", row ? "a row too many" : "no row", f->name);
         }
     }
     const unsigned bad = h.bad;
