@@ -156,6 +156,7 @@ static inline u32 selectors(u32 c, u32 of_0, u32 of_1, u32 of_2, u32 of_3)
     return c == 0 ? of_0 : c == 1 ? of_1 : c == 2 ? of_2 : of_3;
 }
 
+#define OP_RARELY
 #define OP_ROWS  "ptx/exec/ops_bits.inc"
 #define OP_TABLE ptx_ops_bits
 #include "ptx/exec/ops_expand.h"

@@ -128,6 +128,7 @@ static inline f32 odd_of_u32(u32 x)
     return odd_32((f64)(s64)x);
 }
 
+#define OP_RARELY
 #define OP_ROWS  "ptx/exec/ops_cvt_int.inc"
 #define OP_TABLE ptx_ops_cvt_int
 #include "ptx/exec/ops_expand.h"

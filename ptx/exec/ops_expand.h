@@ -1,5 +1,6 @@
 /* Makes handlers and a table out of the rows in OP_ROWS; see ops.h.  Included once per file of
- * operations, at its end.  SPDX-License-Identifier: MIT */
+ * operations, at its end.  With OP_RARELY all rows of the file are as RARE ones, which halves its code.
+ * SPDX-License-Identifier: MIT */
 
 // clang-format off
 
@@ -13,6 +14,9 @@
         OP_LANES { VALUES D r_ = (D)(expression); d_[l] = (OP_SLOT_##D)r_; }                       \
         OP_LEAVE_##scope                                                                           \
     }
+#if defined(OP_RARELY)
+#define OP_HANDLERS OP_FULL
+#else
 #define OP_HANDLERS(scope, fn, D, SOURCES, VALUES, expression)                                     \
     OP_FULL(scope, fn, D, SOURCES, VALUES, expression)                                             \
     static void fn##_some(warp *w, const insn *i)                                                  \
@@ -24,6 +28,7 @@
         OP_LANES { VALUES D r_ = (D)(expression); d_[l] = m_[l] ? (OP_SLOT_##D)r_ : d_[l]; }       \
         OP_LEAVE_##scope                                                                           \
     }
+#endif
 #define OP_COMPARES(scope, fn, SOURCES, VALUES, condition)                                         \
     static void fn##_full(warp *w, const insn *i)                                                  \
     {                                                                                              \
@@ -109,15 +114,20 @@
 #undef BLENDED
 
 /* Second pass: the table. */
+#if defined(OP_RARELY)
+#define OP_MASKED(fn, D) OP_BLEND_##D
+#else
+#define OP_MASKED(fn, D) fn##_some
+#endif
 #define OP_ROW(names, fn, some, ...) { names, some, fn##_full, __VA_ARGS__ },
 #define OP1_IN(S, names, fn, D, A, x) \
-    OP_ROW(names, fn, fn##_some, OP_KIND_##D, 0, OP_KIND_##A, 0, 0, 0)
+    OP_ROW(names, fn, OP_MASKED(fn, D), OP_KIND_##D, 0, OP_KIND_##A, 0, 0, 0)
 #define OP2_IN(S, names, fn, D, A, B, x) \
-    OP_ROW(names, fn, fn##_some, OP_KIND_##D, 0, OP_KIND_##A, OP_KIND_##B, 0, 0)
+    OP_ROW(names, fn, OP_MASKED(fn, D), OP_KIND_##D, 0, OP_KIND_##A, OP_KIND_##B, 0, 0)
 #define OP3_IN(S, names, fn, D, A, B, C, x) \
-    OP_ROW(names, fn, fn##_some, OP_KIND_##D, 0, OP_KIND_##A, OP_KIND_##B, OP_KIND_##C, 0)
+    OP_ROW(names, fn, OP_MASKED(fn, D), OP_KIND_##D, 0, OP_KIND_##A, OP_KIND_##B, OP_KIND_##C, 0)
 #define OP4_IN(S, names, fn, D, A, B, C, F, x) \
-    OP_ROW(names, fn, fn##_some, OP_KIND_##D, 0, OP_KIND_##A, OP_KIND_##B, OP_KIND_##C, OP_KIND_##F)
+    OP_ROW(names, fn, OP_MASKED(fn, D), OP_KIND_##D, 0, OP_KIND_##A, OP_KIND_##B, OP_KIND_##C, OP_KIND_##F)
 #define RARE1_IN(S, names, fn, D, A, x) \
     OP_ROW(names, fn, OP_BLEND_##D, OP_KIND_##D, 0, OP_KIND_##A, 0, 0, 0)
 #define RARE2_IN(S, names, fn, D, A, B, x) \
@@ -125,12 +135,12 @@
 #define RARE3_IN(S, names, fn, D, A, B, C, x) \
     OP_ROW(names, fn, OP_BLEND_##D, OP_KIND_##D, 0, OP_KIND_##A, OP_KIND_##B, OP_KIND_##C, 0)
 #define OP2I_IN(S, names, fn, D, A, B, x) \
-    OP_ROW(names, fn, fn##_some, OP_KIND_##D, 0, OP_KIND_##A, OP_KIND_##B, OPERAND_IMMEDIATE, 0)
+    OP_ROW(names, fn, OP_MASKED(fn, D), OP_KIND_##D, 0, OP_KIND_##A, OP_KIND_##B, OPERAND_IMMEDIATE, 0)
 #define OP3I_IN(S, names, fn, D, A, B, C, x) \
-    OP_ROW(names, fn, fn##_some, OP_KIND_##D, 0, OP_KIND_##A, OP_KIND_##B, OP_KIND_##C, \
+    OP_ROW(names, fn, OP_MASKED(fn, D), OP_KIND_##D, 0, OP_KIND_##A, OP_KIND_##B, OP_KIND_##C, \
            OPERAND_IMMEDIATE)
 #define SELECT_IN(S, names, fn, D, A, B, x) \
-    OP_ROW(names, fn, fn##_some, OP_KIND_##D, 0, OP_KIND_##A, OP_KIND_##B, OPERAND_PREDICATE, 0)
+    OP_ROW(names, fn, OP_MASKED(fn, D), OP_KIND_##D, 0, OP_KIND_##A, OP_KIND_##B, OPERAND_PREDICATE, 0)
 #define COMPARE_IN(S, names, fn, A, B, x) \
     OP_ROW(names, fn, fn##_full, OPERAND_PREDICATE, 0, OP_KIND_##A, OP_KIND_##B, 0, 0)
 #define TEST_IN(S, names, fn, A, x) \
