@@ -374,7 +374,7 @@ static void release(ptx_parser *parser)
 }
 
 ptx_status ptx_parse_with(ptx_module **out, const char *text, size_t length, ptx_diags *diags,
-                          const ptx_skim *skim)
+                          const ptx_body_reader *bodies, const ptx_skim *skim)
 {
     *out = NULL;
     const size_t errors = diags->errors, first = diags->count;
@@ -385,7 +385,7 @@ ptx_status ptx_parse_with(ptx_module **out, const char *text, size_t length, ptx
     }
     ptx_module *module = gpul__calloc(1, sizeof *module);
     if (!module) return PTX_OUT_OF_MEMORY;
-    ptx_parser parser = { .module = module, .diags = diags, .skim = skim };
+    ptx_parser parser = { .module = module, .diags = diags, .bodies = bodies, .skim = skim };
     module->text = gpul__arena_strndup(&module->arena, text, length);
     module->length = length;
     if (!module->text || !ptx_symbols_init(&parser.symbols, &module->arena)) {
@@ -408,7 +408,7 @@ ptx_status ptx_parse_with(ptx_module **out, const char *text, size_t length, ptx
 
 ptx_status ptx_parse(ptx_module **out, const char *text, size_t length, ptx_diags *diags)
 {
-    return ptx_parse_with(out, text, length, diags, NULL);
+    return ptx_parse_with(out, text, length, diags, &ptx_parsed_bodies, NULL);
 }
 
 void ptx_module_free(ptx_module *module)

@@ -52,6 +52,16 @@ typedef struct ptx_skim {
     void (*shared)(void *self, const ptx_function *function, const ptx_variable *variable);
 } ptx_skim;
 
+struct ptx_parser;
+
+/* How bodies are read.  Behind pointers, so that a library that only skims carries no instruction parser. */
+typedef struct ptx_body_reader {
+    bool (*read)(struct ptx_parser *parser); /* up to the brace that ends the body */
+    bool (*done)(struct ptx_parser *parser, ptx_function *function); /* behind it */
+} ptx_body_reader;
+extern const ptx_body_reader ptx_parsed_bodies,
+    ptx_skimmed_bodies; /* parse_function.c, parse_skim.c */
+
 typedef struct ptx_parser {
     ptx_module *module;
     ptx_diags *diags;
@@ -63,8 +73,9 @@ typedef struct ptx_parser {
     bool out_of_memory;
     bool version_too_new;
     uint32_t expression_depth;
-    uint32_t location;    /* the .loc in force: index + 1, or 0 */
-    const ptx_skim *skim; /* bodies are skimmed, not parsed */
+    uint32_t location; /* the .loc in force: index + 1, or 0 */
+    const ptx_body_reader *bodies;
+    const ptx_skim *skim; /* who listens; NULL unless bodies are skimmed */
 
     PTX_VECTOR(ptx_variable *) globals;
     PTX_VECTOR(ptx_function *) functions;
@@ -96,9 +107,9 @@ typedef struct ptx_parser {
     PTX_VECTOR(ptx_variable) variable_stack;
 } ptx_parser;
 
-/* parse.c: tokens, messages, memory; ptx_parse, which skims bodies when `skim` is given. */
+/* parse.c: tokens, messages, memory; ptx_parse. */
 ptx_status ptx_parse_with(ptx_module **out, const char *text, size_t length, ptx_diags *diags,
-                          const ptx_skim *skim);
+                          const ptx_body_reader *bodies, const ptx_skim *skim);
 void *ptx_no_memory(ptx_parser *parser); /* stops the parser; NULL */
 void *ptx_parser_alloc(ptx_parser *parser, size_t count, size_t size);
 void *ptx_parser_copy(ptx_parser *parser, const void *items, size_t count, size_t size);
@@ -147,9 +158,6 @@ bool ptx_parse_initialiser(ptx_parser *parser, ptx_variable *variable);
 /* parse_function.c */
 bool ptx_parse_function(ptx_parser *parser, ptx_linkage linkage);
 uint32_t ptx_scope_here(const ptx_parser *parser);
-
-/* parse_skim.c: up to the brace that ends the body. */
-bool ptx_skim_body(ptx_parser *parser);
 
 /* parse_instruction.c, parse_operand.c */
 bool ptx_parse_instruction(ptx_parser *parser, const ptx_token *opcode, uint32_t guard,

@@ -371,25 +371,33 @@ static bool seal_body(ptx_parser *parser, ptx_function *function)
     return !parser->stopped;
 }
 
+static bool read_statements(ptx_parser *parser)
+{
+    while (!(ptx_at(parser, '}') && parser->open_scopes.count == 1)) {
+        if (ptx_at(parser, '}')) {
+            if (!close_scope(parser)) return false;
+            ptx_next(parser);
+        } else if (!parse_statement(parser) && !skip_statement(parser)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool seal_and_check(ptx_parser *parser, ptx_function *function)
+{
+    return seal_body(parser, function) && ptx_check_function(parser, function);
+}
+
+const ptx_body_reader ptx_parsed_bodies = { read_statements, seal_and_check };
+
 static bool parse_body(ptx_parser *parser, ptx_function *function)
 {
     if (!open_scope(parser)) return false;
     ptx_next(parser); /* the brace */
-    if (parser->skim) {
-        if (!ptx_skim_body(parser)) return false;
-    } else {
-        while (!(ptx_at(parser, '}') && parser->open_scopes.count == 1)) {
-            if (ptx_at(parser, '}')) {
-                if (!close_scope(parser)) return false;
-                ptx_next(parser);
-            } else if (!parse_statement(parser) && !skip_statement(parser)) {
-                return false;
-            }
-        }
-    }
-    if (!close_scope(parser)) return false;
+    if (!parser->bodies->read(parser) || !close_scope(parser)) return false;
     ptx_next(parser);
-    return parser->skim || (seal_body(parser, function) && ptx_check_function(parser, function));
+    return parser->bodies->done(parser, function);
 }
 
 /* .entry name (params) directives { body }   or   .func (results) name (params) ... ; */

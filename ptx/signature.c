@@ -316,7 +316,7 @@ ptx_status ptx_signature_read(ptx_signature **out, const char *text, size_t leng
         .self = &self, .special = hear_special, .symbol = hear_symbol, .shared = hear_shared
     };
     ptx_module *module;
-    ptx_status status = ptx_parse_with(&module, text, length, diags, &skim);
+    ptx_status status = ptx_parse_with(&module, text, length, diags, &ptx_skimmed_bodies, &skim);
     if (status == PTX_OK)
         status = self.no_memory ? PTX_OUT_OF_MEMORY : fill(out, module, &self, diags);
     ptx_module_free(module);

@@ -312,7 +312,7 @@ gpul_status gpul__args_explain(const gpul_kernel *kernel, const gpul_launch_opts
     gpul__str summary = { 0 };
     gpul__str_printf(&summary, "%zu arguments of '%s' do not fit", mistakes.count,
                      kernel->info.name);
-    size_t a, b;
+    size_t a = 0, b = 0;
     bool swapped = find_swapped(kernel, args, &a, &b);
     gpul_status status = gpul__mistakes_fail(&mistakes, opts->caller_file, opts->caller_line,
                                              gpul__str_text(&summary));
