@@ -218,6 +218,13 @@ typedef struct gpul_device_info {
     bool cooperative, cluster, memory_pools, managed, concurrent_managed, unified_addressing;
     int compute_mode; /* CU_COMPUTEMODE_* */
     bool mig;
+    bool virtual_memory;  /* GPUL_MEMORY_GROWING */
+    bool pageable_access; /* kernels reach plain host memory */
+    bool integrated, ecc;
+    int copy_engines;             /* copies that run beside kernels */
+    uint64_t persisting_l2_bytes; /* of the L2 cache that access windows can set aside */
+    uint64_t access_window_bytes; /* the largest access window of a launch */
+    uint32_t texture_1d_linear, texture_2d[2], texture_3d[3]; /* largest sizes; 0: no textures */
 } gpul_device_info;
 
 /* How many devices of a kind there are: "cuda" or "cpu" (NULL: as for gpul_open).  No GPU or no driver
@@ -593,11 +600,31 @@ GPUL_API gpul_status gpul_event_elapsed(float *out, gpul_event *start, gpul_even
 
 /* ---- Buffers ------------------------------------------------------------------------------- */
 
-/* Device memory of known size.  Thread-safety: one at a time. */
+/* What a buffer is made of.  What each needs and allows is in memory.h. */
+typedef enum gpul_memory {
+    GPUL_MEMORY_DEVICE = 0, /* cuMemAlloc */
+    GPUL_MEMORY_MANAGED, /* reached by host and device at one address; pages move by themselves */
+    GPUL_MEMORY_PINNED,  /* host memory that the device reaches, and copies fastest */
+    GPUL_MEMORY_POOL,    /* device memory in the order of a stream, from a pool */
+    GPUL_MEMORY_GROWING, /* reserved addresses, filled with device memory as it grows */
+    GPUL_MEMORY_REGISTERED, /* gpul_register */
+    GPUL_MEMORY_FOREIGN,    /* gpul_wrap, and the variables of a module */
+    GPUL_MEMORY_SHARED      /* gpul_open_shared: another process's */
+} gpul_memory;
+
+/* Memory of known size.  Thread-safety: one at a time. */
 typedef struct gpul_alloc_opts {
     const void *init; /* `size` bytes copied in; NULL: contents undefined */
     gpul_type type;   /* element type, checked against the parameter's pointee at launch; 0: any */
     const char *name; /* in messages; NULL: "buffer" */
+    gpul_memory memory;     /* DEVICE, MANAGED, PINNED, POOL or GROWING */
+    bool portable;          /* pinned: page-locked for every context, not this one only */
+    bool write_combined;    /* pinned: fast to write in order, very slow for the host to read */
+    bool attach_host;       /* managed: the host's first; attach a stream to use it on the device */
+    bool read_only;         /* registered: the device only reads it */
+    size_t reserve;         /* growing: the largest size that it can have */
+    struct gpul_pool *pool; /* POOL: from this one; NULL: the device's default pool */
+    struct gpul_stream *stream; /* POOL: in this order; NULL: the device's own stream */
 } gpul_alloc_opts;
 #define gpul_alloc_opts(...) (&(gpul_alloc_opts){ __VA_ARGS__ })
 
@@ -677,4 +704,7 @@ GPUL_API bool gpul_doctor_ready(const gpul_doctor *doctor); /* a kernel can be c
 #ifdef __cplusplus
 }
 #endif
+
+/* The rest of the manual, by subject. */
+#include <gpulaunch/memory.h>
 #endif

@@ -1,11 +1,12 @@
-/* Buffers: their memory, views of it, and what is said when there is none left.  Copies are in
- * buffer_copy.c.  SPDX-License-Identifier: MIT */
+/* Buffers: their life, views of them, and what is said when there is no memory left.  The kinds of memory
+ * are in buffer_kinds.c, copies in buffer_copy.c.  SPDX-License-Identifier: MIT */
 #include "core/buffer.h"
 
 #include <string.h>
 
 #include "core/context.h"
 #include "core/device_failure.h"
+#include "core/pool.h"
 #include "core/stream.h"
 
 void gpul__buffer_title(gpul__str *out, const gpul_buffer *buffer)
@@ -75,7 +76,7 @@ gpul_status gpul__fail_exhausted(gpul_device *device, CUresult result, const cha
         gpul__bytes(s, free_bytes));
 }
 
-static void add_to_list(gpul_buffer *buffer)
+void gpul__buffer_keep(gpul_buffer *buffer)
 {
     gpul_device *device = buffer->device;
     pthread_mutex_lock(&device->lock);
@@ -95,6 +96,35 @@ static void remove_from_list(gpul_buffer *buffer)
     pthread_mutex_unlock(&device->lock);
 }
 
+gpul_buffer *gpul__buffer_new(gpul_device *device, size_t size, const gpul_alloc_opts *opts)
+{
+    gpul_buffer *buffer = gpul__calloc(1, sizeof *buffer);
+    if (!buffer) return NULL;
+    if (opts->name && !(buffer->name = gpul__strdup(opts->name))) {
+        gpul__free(buffer);
+        return NULL;
+    }
+    gpul__refs_init(&buffer->refs);
+    gpul__device_take(device);
+    buffer->device = device;
+    buffer->size = size;
+    buffer->type = opts->type;
+    buffer->memory = opts->memory;
+    return buffer;
+}
+
+/* Before the device goes, what lives on it. */
+void gpul__buffer_forget(gpul_buffer *buffer)
+{
+    gpul_stream_free(&buffer->stream);
+    gpul_pool_free(&buffer->pool);
+    gpul_module_free(&buffer->module);
+    gpul__device_drop(buffer->device);
+    gpul__free(buffer->pieces);
+    gpul__free(buffer->name);
+    gpul__free(buffer);
+}
+
 static void drop(gpul_buffer *buffer)
 {
     while (buffer && gpul__refs_drop(&buffer->refs)) {
@@ -104,57 +134,40 @@ static void drop(gpul_buffer *buffer)
             remove_from_list(buffer);
             bool pushed;
             if (gpul__enter_quietly(device, &pushed)) {
-                gpul__api(device)->MemFree(buffer->address);
+                gpul__memory_give_back(buffer);
                 gpul__leave(device, pushed);
             }
         }
-        gpul__free(buffer->name);
-        gpul__free(buffer);
-        gpul__device_drop(device);
+        gpul__buffer_forget(buffer);
         buffer = parent;
     }
 }
 
-/* The object without memory behind it. */
-static gpul_buffer *new_buffer(gpul_device *device, size_t size, gpul_type type, const char *name)
-{
-    gpul_buffer *buffer = gpul__calloc(1, sizeof *buffer);
-    if (!buffer) return NULL;
-    if (name && !(buffer->name = gpul__strdup(name))) {
-        gpul__free(buffer);
-        return NULL;
-    }
-    gpul__refs_init(&buffer->refs);
-    gpul__device_take(device);
-    buffer->device = device;
-    buffer->size = size;
-    buffer->type = type;
-    return buffer;
-}
-
-static void forget(gpul_buffer *buffer)
-{
-    gpul__device_drop(buffer->device);
-    gpul__free(buffer->name);
-    gpul__free(buffer);
-}
-
 /* With the context current. */
-static gpul_status allocate(gpul_buffer *buffer)
+static gpul_status allocate(gpul_buffer *buffer, const gpul_alloc_opts *opts)
 {
     gpul_device *device = buffer->device;
-    CUresult result = gpul__api(device)->MemAlloc(&buffer->address, buffer->size);
+    const char *entry = "cuMemAlloc";
+    CUresult result = gpul__memory_take(buffer, opts, &entry);
     if (result == CUDA_SUCCESS) return GPUL_OK;
+    if (!entry) return gpul__no_memory();
     const char *name = buffer->name ? buffer->name : "buffer";
-    if (result == CUDA_ERROR_OUT_OF_MEMORY && !atomic_load(&device->fault))
-        return gpul__fail_exhausted(device, result, "cuMemAlloc", buffer->size, name);
-    return gpul__refused(device,
-                         &(gpul__refusal){ GPUL__MEMORY_FAILED, result, "cuMemAlloc", NULL, 0 },
+    if (result == CUDA_ERROR_OUT_OF_MEMORY && opts->memory != GPUL_MEMORY_PINNED &&
+        !atomic_load(&device->fault))
+        return gpul__fail_exhausted(device, result, entry, buffer->size, name);
+    return gpul__refused(device, &(gpul__refusal){ GPUL__MEMORY_FAILED, result, entry, NULL, 0 },
                          "%zu bytes for '%s' cannot be had", buffer->size, name);
 }
 
-static gpul_status check_alloc(size_t size, const gpul_alloc_opts *opts)
+static gpul_status fail_option(const char *option, const char *needs)
 {
+    return gpul__fail(GPUL__ARGS_INVALID, (.call = "gpul_alloc"),
+                      "%s is set, and only memory of the kind %s has it", option, needs);
+}
+
+static gpul_status check_alloc(gpul_device *device, size_t size, const gpul_alloc_opts *opts)
+{
+    gpul_memory memory = opts->memory;
     if (size == 0)
         return gpul__fail(GPUL__MEMORY_ZERO, (.call = "gpul_alloc"),
                           "a buffer of size zero was asked for%s%s%s", opts->name ? ": '" : "",
@@ -162,6 +175,24 @@ static gpul_status check_alloc(size_t size, const gpul_alloc_opts *opts)
     if ((unsigned)opts->type > GPUL_OTHER)
         return gpul__fail(GPUL__ARGS_INVALID, (.call = "gpul_alloc"),
                           "type is %d, which is none of gpul_type", (int)opts->type);
+    if ((unsigned)memory > GPUL_MEMORY_GROWING)
+        return gpul__fail(GPUL__ARGS_INVALID, (.call = "gpul_alloc"),
+                          "memory is %d, which is no kind that can be allocated", (int)memory);
+    if ((opts->portable || opts->write_combined) && memory != GPUL_MEMORY_PINNED)
+        return fail_option(opts->portable ? "portable" : "write_combined", "GPUL_MEMORY_PINNED");
+    if (opts->attach_host && memory != GPUL_MEMORY_MANAGED)
+        return fail_option("attach_host", "GPUL_MEMORY_MANAGED");
+    if ((opts->pool || opts->stream) && memory != GPUL_MEMORY_POOL)
+        return fail_option(opts->pool ? "pool" : "stream", "GPUL_MEMORY_POOL");
+    if (opts->reserve && memory != GPUL_MEMORY_GROWING)
+        return fail_option("reserve", "GPUL_MEMORY_GROWING");
+    if (opts->reserve && opts->reserve < size)
+        return gpul__fail(GPUL__ARGS_INVALID, (.call = "gpul_alloc"),
+                          "reserve is %zu bytes, less than the buffer's %zu", opts->reserve, size);
+    if ((opts->pool && gpul__pool_device(opts->pool) != device) ||
+        (opts->stream && opts->stream->device != device))
+        return gpul__fail(GPUL__ARGS_FOREIGN, (.call = "gpul_alloc"),
+                          "the %s belongs to another device", opts->stream ? "stream" : "pool");
     return GPUL_OK;
 }
 
@@ -172,22 +203,23 @@ gpul_status gpul_alloc(gpul_buffer **out, gpul_device *device, size_t size,
     GPUL__OUT(out, NULL);
     GPUL__NEED(device);
     if (!opts) opts = &defaults;
-    gpul_status status = check_alloc(size, opts);
+    gpul_status status = check_alloc(device, size, opts);
     if (status != GPUL_OK) return status;
-    gpul_buffer *buffer = new_buffer(device, size, opts->type, opts->name);
+    gpul_buffer *buffer = gpul__buffer_new(device, size, opts);
     if (!buffer) return gpul__no_memory();
     bool pushed;
     status = gpul__enter(device, &pushed, "gpul_alloc");
     if (status == GPUL_OK) {
-        status = allocate(buffer);
+        status = allocate(buffer, opts);
         gpul__leave(device, pushed);
     }
     if (status != GPUL_OK) {
-        forget(buffer);
+        gpul__buffer_forget(buffer);
         return status;
     }
-    add_to_list(buffer);
-    if (opts->init) status = gpul_write(buffer, 0, opts->init, size, NULL);
+    gpul__buffer_keep(buffer);
+    if (opts->init) status = gpul_write(buffer, 0, opts->init, size, opts->stream);
+    if (status == GPUL_OK && opts->init && opts->stream) status = gpul_stream_sync(opts->stream);
     if (status == GPUL_OK) *out = buffer;
     else drop(buffer);
     return status;
@@ -216,8 +248,11 @@ gpul_status gpul_view(gpul_buffer **out, gpul_buffer *parent, size_t offset, siz
         gpul__str_free(&title);
         return gpul_last_error()->status;
     }
-    gpul_buffer *view = new_buffer(parent->device, size, parent->type, parent->name);
+    gpul_buffer *view = gpul__buffer_new(
+        parent->device, size,
+        &(gpul_alloc_opts){ .type = parent->type, .name = parent->name, .memory = parent->memory });
     if (!view) return gpul__no_memory();
+    if (parent->host) view->host = (char *)parent->host + offset;
     gpul__refs_take(&parent->refs);
     view->parent = parent;
     view->address = parent->address + offset;

@@ -14,10 +14,50 @@ struct gpul_buffer {
     gpul_buffer *parent; /* a reference; NULL when it owns its memory */
     char *name;
     gpul_buffer *next, **link; /* owners only: in the device's list, under its lock */
+
+    gpul_memory memory;  /* that of a view is its parent's */
+    void *host;          /* where the host reaches it; NULL: nowhere */
+    gpul_pool *pool;     /* a reference; NULL: the device's default pool, or none */
+    gpul_stream *stream; /* a reference; POOL: freed in this order, NULL: the device's own stream */
+    gpul_module *module; /* a reference: the variable is part of it */
+    size_t reserved;     /* GROWING: bytes of address space */
+    size_t *pieces;      /* GROWING: mapped one behind the other, in bytes */
+    size_t piece_count, piece_capacity;
 };
 
 /* "buffer 'x'", or "a buffer" when it has no name. */
 void gpul__buffer_title(gpul__str *out, const gpul_buffer *buffer);
+
+/* A buffer without memory behind it yet, and its end when none is found for it; NULL: no host memory. */
+gpul_buffer *gpul__buffer_new(gpul_device *device, size_t size, const gpul_alloc_opts *opts);
+void gpul__buffer_forget(gpul_buffer *buffer);
+
+/* Enters the device's list of owners; from then on gpul_buffer_free is right. */
+void gpul__buffer_keep(gpul_buffer *buffer);
+
+/* Takes memory of the kind in the options, and gives any memory back; buffer_kinds.c.  With the context
+ * current.  *entry is what refused. */
+CUresult gpul__memory_take(gpul_buffer *buffer, const gpul_alloc_opts *opts, const char **entry);
+void gpul__memory_give_back(gpul_buffer *buffer);
+
+/* GL0810 and GL0813: a range that lies outside the buffer, and a pattern that does not fit. */
+gpul_status gpul__check_range(const char *call, const char *role, const gpul_buffer *buffer,
+                              size_t offset, size_t size);
+gpul_status gpul__check_pattern(const gpul_buffer *destination, size_t offset, size_t size,
+                                size_t pattern);
+
+/* One operation on memory: what the entries share around the driver call itself.  Without a stream of the
+ * caller's its end is waited for. */
+typedef struct gpul__transfer {
+    const char *call;
+    gpul_device *device;
+    const gpul_stream *caller_stream;
+    CUstream stream;
+    uint64_t stream_id;
+    bool pushed;
+} gpul__transfer;
+gpul_status gpul__transfer_begin(gpul__transfer *t);
+gpul_status gpul__transfer_finish(gpul__transfer *t, CUresult result, const char *entry);
 
 /* GL0804: what was asked for, what is free, what there is, and the largest live buffers.  Needs the
  * device's context current. */

@@ -6,18 +6,8 @@
 #include "core/device_failure.h"
 #include "core/stream.h"
 
-/* One operation on memory: what the entries share around the driver call itself. */
-typedef struct transfer {
-    const char *call;
-    gpul_device *device;
-    const gpul_stream *caller_stream;
-    CUstream stream;
-    uint64_t stream_id;
-    bool pushed;
-} transfer;
-
-static gpul_status check_range(const char *call, const char *role, const gpul_buffer *buffer,
-                               size_t offset, size_t size)
+gpul_status gpul__check_range(const char *call, const char *role, const gpul_buffer *buffer,
+                              size_t offset, size_t size)
 {
     if (offset <= buffer->size && size <= buffer->size - offset) return GPUL_OK;
     gpul__str title = { 0 };
@@ -29,7 +19,7 @@ static gpul_status check_range(const char *call, const char *role, const gpul_bu
     return gpul_last_error()->status;
 }
 
-static gpul_status begin(transfer *t)
+gpul_status gpul__transfer_begin(gpul__transfer *t)
 {
     gpul_status status =
         gpul__stream_of(&t->stream, &t->stream_id, t->device, t->caller_stream, t->call);
@@ -37,7 +27,7 @@ static gpul_status begin(transfer *t)
 }
 
 /* Without a stream of the caller's the operation is waited for. */
-static gpul_status finish(transfer *t, CUresult result, const char *entry)
+gpul_status gpul__transfer_finish(gpul__transfer *t, CUresult result, const char *entry)
 {
     if (result == CUDA_SUCCESS && !t->caller_stream) {
         entry = "cuStreamSynchronize";
@@ -57,14 +47,16 @@ gpul_status gpul_write(gpul_buffer *destination, size_t offset, const void *sour
 {
     GPUL__NEED(destination);
     if (size) GPUL__NEED(source);
-    gpul_status status = check_range("gpul_write", "destination", destination, offset, size);
+    gpul_status status = gpul__check_range("gpul_write", "destination", destination, offset, size);
     if (status != GPUL_OK || size == 0) return status;
-    transfer t = { .call = "gpul_write", .device = destination->device, .caller_stream = stream };
-    status = begin(&t);
+    gpul__transfer t = { .call = "gpul_write",
+                         .device = destination->device,
+                         .caller_stream = stream };
+    status = gpul__transfer_begin(&t);
     if (status != GPUL_OK) return status;
     CUresult result =
         gpul__api(t.device)->MemcpyHtoDAsync(destination->address + offset, source, size, t.stream);
-    return finish(&t, result, "cuMemcpyHtoDAsync");
+    return gpul__transfer_finish(&t, result, "cuMemcpyHtoDAsync");
 }
 
 gpul_status gpul_read(void *destination, const gpul_buffer *source, size_t offset, size_t size,
@@ -72,14 +64,14 @@ gpul_status gpul_read(void *destination, const gpul_buffer *source, size_t offse
 {
     GPUL__NEED(source);
     if (size) GPUL__NEED(destination);
-    gpul_status status = check_range("gpul_read", "source", source, offset, size);
+    gpul_status status = gpul__check_range("gpul_read", "source", source, offset, size);
     if (status != GPUL_OK || size == 0) return status;
-    transfer t = { .call = "gpul_read", .device = source->device, .caller_stream = stream };
-    status = begin(&t);
+    gpul__transfer t = { .call = "gpul_read", .device = source->device, .caller_stream = stream };
+    status = gpul__transfer_begin(&t);
     if (status != GPUL_OK) return status;
     CUresult result =
         gpul__api(t.device)->MemcpyDtoHAsync(destination, source->address + offset, size, t.stream);
-    return finish(&t, result, "cuMemcpyDtoHAsync");
+    return gpul__transfer_finish(&t, result, "cuMemcpyDtoHAsync");
 }
 
 gpul_status gpul_copy(gpul_buffer *destination, size_t destination_offset,
@@ -94,8 +86,9 @@ gpul_status gpul_copy(gpul_buffer *destination, size_t destination_offset,
             (.call = "gpul_copy", .hint = "read it to the host and write it to the other device"),
             "gpul_copy: source and destination belong to different devices");
     gpul_status status =
-        check_range("gpul_copy", "destination", destination, destination_offset, size);
-    if (status == GPUL_OK) status = check_range("gpul_copy", "source", source, source_offset, size);
+        gpul__check_range("gpul_copy", "destination", destination, destination_offset, size);
+    if (status == GPUL_OK)
+        status = gpul__check_range("gpul_copy", "source", source, source_offset, size);
     if (status != GPUL_OK || size == 0) return status;
     CUdeviceptr to = destination->address + destination_offset;
     CUdeviceptr from = source->address + source_offset;
@@ -104,15 +97,17 @@ gpul_status gpul_copy(gpul_buffer *destination, size_t destination_offset,
             GPUL__MEMORY_OVERLAP, (.call = "gpul_copy", .hint = "copy through a second buffer"),
             "source and destination overlap: %zu bytes, their starts %llu bytes apart", size,
             (unsigned long long)(to > from ? to - from : from - to));
-    transfer t = { .call = "gpul_copy", .device = destination->device, .caller_stream = stream };
-    status = begin(&t);
+    gpul__transfer t = { .call = "gpul_copy",
+                         .device = destination->device,
+                         .caller_stream = stream };
+    status = gpul__transfer_begin(&t);
     if (status != GPUL_OK) return status;
     CUresult result = gpul__api(t.device)->MemcpyDtoDAsync(to, from, size, t.stream);
-    return finish(&t, result, "cuMemcpyDtoDAsync");
+    return gpul__transfer_finish(&t, result, "cuMemcpyDtoDAsync");
 }
 
-static gpul_status check_pattern(const gpul_buffer *destination, size_t offset, size_t size,
-                                 size_t pattern)
+gpul_status gpul__check_pattern(const gpul_buffer *destination, size_t offset, size_t size,
+                                size_t pattern)
 {
     if (pattern != 1 && pattern != 2 && pattern != 4)
         return gpul__fail(GPUL__MEMORY_PATTERN, (.call = "gpul_fill"),
@@ -134,11 +129,13 @@ gpul_status gpul_fill(gpul_buffer *destination, size_t offset, size_t size, cons
 {
     GPUL__NEED(destination);
     GPUL__NEED(pattern);
-    gpul_status status = check_range("gpul_fill", "destination", destination, offset, size);
-    if (status == GPUL_OK) status = check_pattern(destination, offset, size, pattern_size);
+    gpul_status status = gpul__check_range("gpul_fill", "destination", destination, offset, size);
+    if (status == GPUL_OK) status = gpul__check_pattern(destination, offset, size, pattern_size);
     if (status != GPUL_OK || size == 0) return status;
-    transfer t = { .call = "gpul_fill", .device = destination->device, .caller_stream = stream };
-    status = begin(&t);
+    gpul__transfer t = { .call = "gpul_fill",
+                         .device = destination->device,
+                         .caller_stream = stream };
+    status = gpul__transfer_begin(&t);
     if (status != GPUL_OK) return status;
     const gpul__driver *driver = gpul__api(t.device);
     CUdeviceptr to = destination->address + offset;
@@ -148,12 +145,15 @@ gpul_status gpul_fill(gpul_buffer *destination, size_t offset, size_t size, cons
     switch (pattern_size) {
     case 1:
         memcpy(&byte, pattern, 1);
-        return finish(&t, driver->MemsetD8Async(to, byte, size, t.stream), "cuMemsetD8Async");
+        return gpul__transfer_finish(&t, driver->MemsetD8Async(to, byte, size, t.stream),
+                                     "cuMemsetD8Async");
     case 2:
         memcpy(&half, pattern, 2);
-        return finish(&t, driver->MemsetD16Async(to, half, size / 2, t.stream), "cuMemsetD16Async");
+        return gpul__transfer_finish(&t, driver->MemsetD16Async(to, half, size / 2, t.stream),
+                                     "cuMemsetD16Async");
     default:
         memcpy(&word, pattern, 4);
-        return finish(&t, driver->MemsetD32Async(to, word, size / 4, t.stream), "cuMemsetD32Async");
+        return gpul__transfer_finish(&t, driver->MemsetD32Async(to, word, size / 4, t.stream),
+                                     "cuMemsetD32Async");
     }
 }

@@ -54,6 +54,10 @@ const char *gpul__device_keep_name(gpul_device *device, const char *name);
 /* "GL0314: `what` is NULL." */
 gpul_status gpul__fail_null(const char *call, const char *what);
 
+/* An entry that may be missing: then the answer is that of a device which cannot do it. */
+#define GPUL__CALL(driver, field, ...)                                                             \
+    ((driver)->field ? (driver)->field(__VA_ARGS__) : CUDA_ERROR_NOT_SUPPORTED)
+
 /* Sets *out to NULL, or fails when out itself is NULL. */
 #define GPUL__OUT(out, nothing)                                                                    \
     do {                                                                                           \

@@ -205,6 +205,25 @@ gpul_status gpul__blame(gpul_device *device, CUresult result, const char *entry,
     return faulted(device, &(gpul__refusal){ 0, result, entry, NULL, 0 }, launch);
 }
 
+/* What a refusal is called when the device cannot do it at all. */
+static int unsupported(int code)
+{
+    switch (code) {
+    case GPUL__LAUNCH_REFUSED: return GPUL__LAUNCH_UNSUPPORTED;
+    case GPUL__MEMORY_FAILED: return GPUL__MEMORY_UNSUPPORTED;
+    case GPUL__EXECUTE_FAILED: return GPUL__EXECUTE_UNSUPPORTED;
+    default: return code;
+    }
+}
+
+gpul_status gpul__leave_with(gpul_device *device, bool pushed, int code, CUresult result,
+                             const char *entry, const char *what)
+{
+    gpul__leave(device, pushed);
+    if (result == CUDA_SUCCESS) return GPUL_OK;
+    return gpul__refused(device, &(gpul__refusal){ code, result, entry, NULL, 0 }, "%s", what);
+}
+
 gpul_status gpul__refused(gpul_device *device, const gpul__refusal *refusal, const char *format,
                           ...)
 {
@@ -217,8 +236,7 @@ gpul_status gpul__refused(gpul_device *device, const gpul__refusal *refusal, con
         refusal->result == CUDA_ERROR_DEINITIALIZED)
         code = GPUL__ENV_CONTEXT;
     else if (refusal->result == CUDA_ERROR_OUT_OF_MEMORY) code = GPUL__MEMORY_EXHAUSTED;
-    else if (refusal->result == CUDA_ERROR_NOT_SUPPORTED && code == GPUL__LAUNCH_REFUSED)
-        code = GPUL__LAUNCH_UNSUPPORTED;
+    else if (refusal->result == CUDA_ERROR_NOT_SUPPORTED) code = unsupported(code);
     gpul__str text = { 0 };
     va_list args;
     va_start(args, format);
@@ -232,6 +250,12 @@ gpul_status gpul__refused(gpul_device *device, const gpul__refusal *refusal, con
         "%s: %s", gpul__str_text(&text), gpul_native_text(GPUL_NATIVE_CUDA, (int)refusal->result));
     gpul__free(log);
     gpul__str_free(&text);
+    if (code == GPUL__MEMORY_UNSUPPORTED || code == GPUL__EXECUTE_UNSUPPORTED) {
+        if (device->is_cpu) return gpul__hint("the CPU device does not have it; a GPU may");
+        return gpul__hint("either the device cannot do it, or its driver (CUDA %d.%d) lacks %s",
+                          device->driver->version / 1000, device->driver->version % 1000 / 10,
+                          refusal->entry);
+    }
     if (refusal->result == CUDA_ERROR_DEINITIALIZED)
         return gpul__hint("the driver is shutting down: free devices before the process ends");
     if (code == GPUL__ENV_CONTEXT)

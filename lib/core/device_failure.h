@@ -20,6 +20,11 @@ typedef struct gpul__refusal {
 gpul_status gpul__refused(gpul_device *device, const gpul__refusal *refusal, const char *format,
                           ...) __attribute__((format(printf, 3, 4)));
 
+/* The end of most calls: leaves the context, and makes a record when the entry refused.  `code` and
+ * `what` are for an ordinary refusal. */
+gpul_status gpul__leave_with(gpul_device *device, bool pushed, int code, CUresult result,
+                             const char *entry, const char *what);
+
 /* Whether a result means that the context is lost. */
 bool gpul__is_sticky(CUresult result);
 

@@ -85,6 +85,15 @@ static void read_attributes(gpul_device_info *out, const gpul__choice *choice)
     INT(shared_per_multiprocessor, MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
     INT(constant_bytes, TOTAL_CONSTANT_MEMORY);
     INT(compute_mode, COMPUTE_MODE);
+    INT(copy_engines, ASYNC_ENGINE_COUNT);
+    INT(persisting_l2_bytes, MAX_PERSISTING_L2_CACHE_SIZE);
+    INT(access_window_bytes, MAX_ACCESS_POLICY_WINDOW_SIZE);
+    INT(texture_1d_linear, MAXIMUM_TEXTURE1D_LINEAR_WIDTH);
+    INT(texture_2d[0], MAXIMUM_TEXTURE2D_WIDTH);
+    INT(texture_2d[1], MAXIMUM_TEXTURE2D_HEIGHT);
+    INT(texture_3d[0], MAXIMUM_TEXTURE3D_WIDTH);
+    INT(texture_3d[1], MAXIMUM_TEXTURE3D_HEIGHT);
+    INT(texture_3d[2], MAXIMUM_TEXTURE3D_DEPTH);
 #undef INT
 #define BOOL(field, name) out->field = attribute(choice, CU_DEVICE_ATTRIBUTE_##name) != 0
     BOOL(cooperative, COOPERATIVE_LAUNCH);
@@ -93,6 +102,10 @@ static void read_attributes(gpul_device_info *out, const gpul__choice *choice)
     BOOL(managed, MANAGED_MEMORY);
     BOOL(concurrent_managed, CONCURRENT_MANAGED_ACCESS);
     BOOL(unified_addressing, UNIFIED_ADDRESSING);
+    BOOL(virtual_memory, VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED);
+    BOOL(pageable_access, PAGEABLE_MEMORY_ACCESS);
+    BOOL(integrated, INTEGRATED);
+    BOOL(ecc, ECC_ENABLED);
 #undef BOOL
     if (!out->shared_per_block_optin) out->shared_per_block_optin = out->shared_per_block;
 }

@@ -28,12 +28,6 @@ typedef struct objects {
     gpul_event *start, *end;
 } objects;
 
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        gpul_status status_ = (call);                                                              \
-        if (status_ != GPUL_OK) return status_;                                                    \
-    } while (0)
-
 static gpul_status prepare(objects *o, bool compile)
 {
     float init[64] = { 0 };
@@ -108,14 +102,27 @@ static void copy(char *to, size_t size, const char *text)
     snprintf(to, size, "%s", text ? text : "");
 }
 
-static bool compile_first;
+static route chosen;
+
+static gpul_status off_the_road(gpul_status (*side)(gpul_device *device))
+{
+    gpul_device *device = NULL;
+    TRY(gpul_open(&device, gpul_device_opts(.device = "cuda")));
+    gpul_status status = side(device);
+    gpul_device_free(&device);
+    return status;
+}
 
 static void *go(void *pointer)
 {
     journey *j = pointer;
     objects o = { 0 };
-    j->status = prepare(&o, compile_first);
-    if (j->status == GPUL_OK) j->status = work(&o);
+    switch (chosen) {
+    case KINDS: j->status = off_the_road(travel_kinds); break;
+    default:
+        j->status = prepare(&o, chosen == FROM_SOURCE);
+        if (j->status == GPUL_OK) j->status = work(&o);
+    }
     /* Planned failures go on while things are freed: that must do no harm either. */
     j->error = *gpul_last_error();
     copy(j->message, sizeof j->message, j->error.message);
@@ -126,11 +133,11 @@ static void *go(void *pointer)
     return NULL;
 }
 
-void travel(journey *out, bool from_source)
+void travel(journey *out, route way)
 {
     pthread_t thread;
     memset(out, 0, sizeof *out);
-    compile_first = from_source;
+    chosen = way;
     long before = gpul__alloc_live();
     assert_int_equal(pthread_create(&thread, NULL, go, out), 0);
     pthread_join(thread, NULL);

@@ -24,9 +24,22 @@ typedef struct journey {
     char leaks[256]; /* objects of the driver that are */
 } journey;
 
-/* Goes the whole road in a thread of its own, so that its error record goes with it, and stops at the
- * first failure.  `source`: from CUDA source by the compiler, else from PTX. */
-void travel(journey *out, bool source);
+/* Which way: the main road from PTX or, by the compiler, from CUDA source; and what leads off it, which
+ * older drivers lack in part: memory kinds, two dimensions (road_kinds.c). */
+typedef enum route { FROM_PTX, FROM_SOURCE, KINDS } route;
+
+/* Goes the whole way in a thread of its own, so that its error record goes with it, and stops at the
+ * first failure. */
+void travel(journey *out, route way);
+
+/* The ways of other files: make, use and free their own objects. */
+gpul_status travel_kinds(gpul_device *device);
+
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        gpul_status status_ = (call);                                                              \
+        if (status_ != GPUL_OK) return status_;                                                    \
+    } while (0)
 
 /* What holds for every failure: status and record agree, there are words, nothing is left behind. */
 void check_failure(const journey *j, const char *what);

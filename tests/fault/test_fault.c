@@ -28,7 +28,7 @@ static void the_whole_road_is_clean(void **state)
     journey j;
     for (int i = 0; i < 2; i++) {
         start();
-        travel(&j, false);
+        travel(&j, FROM_PTX);
         if (j.status != GPUL_OK) fail_msg("GL%04d: %s", j.error.code, j.message);
         check_clean(&j, "nothing fails");
     }
@@ -37,7 +37,7 @@ static void the_whole_road_is_clean(void **state)
 
 /* Allocations that are missed without harm (a log, say) let the road go on: the sweep ends when it has
  * gone on for a long time. */
-static void sweep_allocations(bool source, long step, long calm)
+static void sweep_allocations(route way, long step, long calm)
 {
     char what[64];
     journey j;
@@ -45,7 +45,7 @@ static void sweep_allocations(bool source, long step, long calm)
     for (long n = 1; succeeded < calm; n += n < 200 ? 1 : step) {
         start();
         gpul__alloc_fail_at(n);
-        travel(&j, source);
+        travel(&j, way);
         snprintf(what, sizeof what, "allocation %ld", n);
         if (j.status == GPUL_OK) {
             check_clean(&j, what);
@@ -63,7 +63,7 @@ static void sweep_allocations(bool source, long step, long calm)
 static void each_allocation_fails(void **state)
 {
     (void)state;
-    sweep_allocations(false, 1, 40);
+    sweep_allocations(FROM_PTX, 1, 40);
 }
 
 static void each_driver_call_fails(void **state)
@@ -79,7 +79,7 @@ static void each_driver_call_fails(void **state)
         do {
             start();
             gpul__fault_at(++n, results[r]);
-            travel(&j, false);
+            travel(&j, FROM_PTX);
             if (n > gpul__fault_calls()) break;
             snprintf(what, sizeof what, "driver call %ld, %s, gives %d", n, gpul__fault_failed(),
                      (int)results[r]);
@@ -91,6 +91,48 @@ static void each_driver_call_fails(void **state)
             check_failure(&j, what);
         } while (true);
         assert_true(failures > 30);
+    }
+}
+
+/* The ways off the main road, with each allocation, each driver call and each optional entry. */
+static void each_way_off_the_road_fails(void **state)
+{
+    (void)state;
+    static const CUresult results[] = { CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY,
+                                        CUDA_ERROR_ILLEGAL_ADDRESS };
+    char what[128];
+    for (route way = KINDS; way <= KINDS; way++) {
+        journey j;
+        start();
+        travel(&j, way);
+        if (j.status != GPUL_OK) fail_msg("way %d: GL%04d: %s", way, j.error.code, j.message);
+        check_clean(&j, "nothing fails");
+        sweep_allocations(way, 1, 40);
+        for (size_t r = 0; r < sizeof results / sizeof *results; r++) {
+            for (long n = 1;; n++) {
+                start();
+                gpul__fault_at(n, results[r]);
+                travel(&j, way);
+                if (n > gpul__fault_calls()) break;
+                snprintf(what, sizeof what, "way %d, call %ld, %s, gives %d", way, n,
+                         gpul__fault_failed(), (int)results[r]);
+                if (j.status == GPUL_OK) check_clean(&j, what);
+                else check_failure(&j, what);
+            }
+        }
+        const char *symbol;
+        bool needed;
+        for (size_t i = 0; (symbol = gpul__driver_symbol(i, &needed)); i++) {
+            if (needed) continue;
+            start();
+            gpul__fault_without(symbol);
+            travel(&j, way);
+            snprintf(what, sizeof what, "way %d without %s", way, symbol);
+            if (j.status == GPUL_OK) check_clean(&j, what);
+            else check_failure(&j, what);
+            if (j.status != GPUL_OK && j.status != GPUL_E_UNSUPPORTED)
+                fail_msg("%s: GL%04d: %s", what, j.error.code, j.message);
+        }
     }
 }
 
@@ -169,7 +211,7 @@ static void each_entry_gives_each_error(void **state)
             journey j;
             start();
             gpul__fault_entry(entries[e], 1, results[r]);
-            travel(&j, false);
+            travel(&j, FROM_PTX);
             snprintf(what, sizeof what, "%s gives %d", entries[e], (int)results[r]);
             check_clean(&j, what);
             if (j.status == GPUL_OK) continue; /* entries whose answer may be missed */
@@ -196,7 +238,7 @@ static void each_optional_entry_is_missing(void **state)
         if (needed) continue;
         start();
         gpul__fault_without(symbol);
-        travel(&j, false);
+        travel(&j, FROM_PTX);
         snprintf(what, sizeof what, "without %s", symbol);
         if (j.status != GPUL_OK) fail_msg("%s: GL%04d: %s", what, j.error.code, j.message);
         check_clean(&j, what);
@@ -230,7 +272,7 @@ static void the_compiled_road_is_clean(void **state)
     need_compiler();
     for (int i = 0; i < 2; i++) {
         start();
-        travel(&j, true);
+        travel(&j, FROM_SOURCE);
         if (j.status != GPUL_OK) fail_msg("GL%04d: %s", j.error.code, j.message);
     }
     check_clean(&j, "nothing fails");
@@ -249,7 +291,7 @@ static void each_compiler_call_fails(void **state)
         for (long n = 1;; n++) {
             start();
             gpul__nvrtc_fail_at(n, results[r]);
-            travel(&j, true);
+            travel(&j, FROM_SOURCE);
             long calls = gpul__nvrtc_calls();
             gpul__nvrtc_fail_at(0, 0);
             if (n > calls) break;
@@ -264,11 +306,12 @@ static void each_allocation_of_the_compiled_road_fails(void **state)
 {
     (void)state;
     need_compiler();
-    sweep_allocations(true, 13, 6);
+    sweep_allocations(FROM_SOURCE, 13, 6);
 }
 
 GPUL_TEST_MAIN("fault", cmocka_unit_test(the_whole_road_is_clean),
                cmocka_unit_test(each_allocation_fails), cmocka_unit_test(each_driver_call_fails),
+               cmocka_unit_test(each_way_off_the_road_fails),
                cmocka_unit_test(each_entry_gives_each_error),
                cmocka_unit_test(each_optional_entry_is_missing),
                cmocka_unit_test(the_compiled_road_is_clean),

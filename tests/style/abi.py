@@ -37,8 +37,8 @@ def structs(text):
 def measure(root, build):
     lines = ["#include <gpulaunch/gpulaunch.h>", "#include <stdio.h>", "int main(void) {"]
     count = 0
-    for header in ("args.h", "gpulaunch.h"):
-        for name, fields in structs((root / "include/gpulaunch" / header).read_text()):
+    for header in sorted((root / "include/gpulaunch").glob("*.h")):
+        for name, fields in structs(header.read_text()):
             count += 1
             lines.append(f'printf("{name} %zu\\n", sizeof({name}));')
             lines += [f'printf("  {f} %zu %zu\\n", offsetof({name}, {f}), sizeof((({name} *)0)->{f}));'

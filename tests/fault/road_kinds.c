@@ -1,0 +1,59 @@
+/* A way off the main road: every kind of memory, two dimensions, pools.  SPDX-License-Identifier: MIT */
+#include "road.h"
+
+#include <string.h>
+
+typedef struct kinds {
+    gpul_buffer *managed, *pinned, *pooled, *growing, *plain, *registered, *foreign, *theirs, *rows;
+    gpul_pool *pool;
+    gpul_stream *stream;
+} kinds;
+
+static gpul_status go(kinds *k, gpul_device *device)
+{
+    static char memory[4096], got[64];
+    gpul_shared shared;
+    gpul_pool_info info;
+    size_t pitch;
+    TRY(gpul_stream_new(&k->stream, device, NULL));
+    TRY(gpul_alloc(&k->managed, device, 64, gpul_alloc_opts(.memory = GPUL_MEMORY_MANAGED)));
+    TRY(gpul_advise(k->managed, 0, 64, GPUL_ADVICE_PREFERRED, device));
+    TRY(gpul_prefetch(k->managed, 0, 64, NULL, NULL));
+    TRY(gpul_alloc(&k->pinned, device, 64, gpul_alloc_opts(.memory = GPUL_MEMORY_PINNED)));
+    TRY(gpul_pool_new(&k->pool, device, gpul_pool_opts(.keep = 4096)));
+    TRY(gpul_alloc(&k->pooled, device, 64,
+                   gpul_alloc_opts(.memory = GPUL_MEMORY_POOL, .pool = k->pool, .stream = k->stream,
+                                   .init = memory)));
+    TRY(gpul_pool_describe(&info, k->pool));
+    TRY(gpul_pool_trim(k->pool, 0));
+    TRY(gpul_alloc(&k->growing, device, 64,
+                   gpul_alloc_opts(.memory = GPUL_MEMORY_GROWING, .reserve = 32 << 20)));
+    for (size_t size = 2 << 20; size <= (size_t)32 << 20; size *= 2)
+        TRY(gpul_buffer_grow(k->growing, size));
+    TRY(gpul_alloc(&k->plain, device, 64, NULL));
+    TRY(gpul_register(&k->registered, device, memory, sizeof memory, NULL));
+    TRY(gpul_wrap(&k->foreign, device, gpul_buffer_address(k->plain), 64,
+                  gpul_alloc_opts(.name = "theirs")));
+    TRY(gpul_buffer_share(&shared, k->plain));
+    shared.offset = 16;
+    shared.size = 16;
+    TRY(gpul_open_shared(&k->theirs, device, &shared, NULL));
+    TRY(gpul_alloc_2d(&k->rows, &pitch, device, 8, 4, gpul_alloc_opts(.init = memory)));
+    TRY(gpul_fill_2d(k->rows, 0, pitch, 8, 4, "ab", 2, k->stream));
+    TRY(gpul_copy_2d(gpul_plane(.host = got), gpul_plane(.buffer = k->rows, .pitch = pitch), 8, 4,
+                     NULL));
+    TRY(gpul_buffer_free_on(&k->pooled, NULL));
+    return gpul_sync(device);
+}
+
+gpul_status travel_kinds(gpul_device *device)
+{
+    kinds k = { 0 };
+    gpul_status status = go(&k, device);
+    gpul_buffer **all[] = { &k.theirs,  &k.managed,    &k.pinned, &k.pooled, &k.growing,
+                            &k.foreign, &k.registered, &k.plain,  &k.rows };
+    gpul_pool_free(&k.pool);
+    gpul_stream_free(&k.stream);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) gpul_buffer_free(all[i]);
+    return status;
+}
