@@ -18,6 +18,29 @@
 
 typedef struct gpul_buffer gpul_buffer;
 
+/* An options struct in place, which lives until the end of the full expression: what gpul_launch_opts(...)
+ * and its kin are made of.  C++ wants the members in the order of their declaration; before C++20
+ * designators are an extension there, which g++ and clang++ have. */
+#ifdef __cplusplus
+template <class T> inline const T *gpul_temporary(const T &options)
+{
+    return &options;
+}
+template <class T> inline T gpul_placed(T options, const char *file, int line)
+{
+    options.caller_file = file;
+    options.caller_line = line;
+    return options;
+}
+#define GPUL_OPTIONS(type, ...) gpul_temporary(type{ __VA_ARGS__ })
+#define GPUL_OPTIONS_HERE(type, ...)                                                               \
+    gpul_temporary(gpul_placed(type{ __VA_ARGS__ }, __FILE__, __LINE__))
+#else
+#define GPUL_OPTIONS(type, ...) (&(type){ __VA_ARGS__ })
+#define GPUL_OPTIONS_HERE(type, ...)                                                               \
+    (&(type){ .caller_file = __FILE__, .caller_line = __LINE__, __VA_ARGS__ })
+#endif
+
 /* What an argument is; the class that is compared with the kernel's parameter. */
 typedef enum gpul_arg_kind {
     GPUL_ARG_INT = 1, /* two's complement integer; also bool and char */

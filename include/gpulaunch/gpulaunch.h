@@ -11,7 +11,7 @@
  *  - Objects keep their parents alive, so any order of _free is right.  Using an object after its
  *    _free is the caller's error, as in any C library.
  *  - An options struct means its defaults when it is all zero; NULL is the same.  It need only live
- *    until the call returns.  gpul_launch_opts(.grid = {n}) and its kin build one in place (C only).
+ *    until the call returns.  gpul_launch_opts(.grid = {n}) and its kin build one in place.
  *  - Strings are UTF-8 and end in NUL; sizes and offsets are bytes unless said otherwise; times are
  *    nanoseconds in integers and milliseconds in floats.
  *  - Thread-safety is said for each object: "safe" may be used by several threads at once; "one at a
@@ -269,7 +269,7 @@ typedef struct gpul_device_opts {
     bool checked;  /* wait for each launch and blame it by name; test pointers before it */
     gpul_cpu_opts cpu;
 } gpul_device_opts;
-#define gpul_device_opts(...) (&(gpul_device_opts){ __VA_ARGS__ })
+#define gpul_device_opts(...) GPUL_OPTIONS(gpul_device_opts, __VA_ARGS__)
 
 /* An open device with its context and one non-blocking stream of ours.  Thread-safety: safe.
  * Each call makes the context current as needed: when nothing is current on the thread, ours becomes
@@ -322,7 +322,7 @@ typedef struct gpul_compile_opts {
     const char *nvrtc;       /* path of libnvrtc; NULL: $GPULAUNCH_NVRTC, else searched */
     bool no_cache;
 } gpul_compile_opts;
-#define gpul_compile_opts(...) (&(gpul_compile_opts){ __VA_ARGS__ })
+#define gpul_compile_opts(...) GPUL_OPTIONS(gpul_compile_opts, __VA_ARGS__)
 
 /* Compiled code and what the compiler said.  Thread-safety: safe. */
 typedef struct gpul_image gpul_image;
@@ -523,8 +523,7 @@ typedef struct gpul_load_opts {
     const char *caller_file;
     int caller_line;
 } gpul_load_opts;
-#define gpul_load_opts(...)                                                                        \
-    (&(gpul_load_opts){ .caller_file = __FILE__, .caller_line = __LINE__, __VA_ARGS__ })
+#define gpul_load_opts(...) GPUL_OPTIONS_HERE(gpul_load_opts, __VA_ARGS__)
 
 /* An image on a device.  Thread-safety: safe. */
 typedef struct gpul_module gpul_module;
@@ -579,7 +578,7 @@ typedef struct gpul_stream_opts {
     int priority;  /* lower is sooner; clamped to the device's range */
     bool blocking; /* ordered against the legacy default stream */
 } gpul_stream_opts;
-#define gpul_stream_opts(...) (&(gpul_stream_opts){ __VA_ARGS__ })
+#define gpul_stream_opts(...) GPUL_OPTIONS(gpul_stream_opts, __VA_ARGS__)
 GPUL_API gpul_status gpul_stream_new(gpul_stream **out, gpul_device *device,
                                      const gpul_stream_opts *opts);
 GPUL_API void gpul_stream_free(gpul_stream **stream);
@@ -626,7 +625,7 @@ typedef struct gpul_alloc_opts {
     struct gpul_pool *pool; /* POOL: from this one; NULL: the device's default pool */
     struct gpul_stream *stream; /* POOL: in this order; NULL: the device's own stream */
 } gpul_alloc_opts;
-#define gpul_alloc_opts(...) (&(gpul_alloc_opts){ __VA_ARGS__ })
+#define gpul_alloc_opts(...) GPUL_OPTIONS(gpul_alloc_opts, __VA_ARGS__)
 
 /* `size` 0 is refused. */
 GPUL_API gpul_status gpul_alloc(gpul_buffer **out, gpul_device *device, size_t size,
@@ -667,8 +666,7 @@ typedef struct gpul_launch_opts {
     const char *caller_file;
     int caller_line;
 } gpul_launch_opts;
-#define gpul_launch_opts(...)                                                                      \
-    (&(gpul_launch_opts){ .caller_file = __FILE__, .caller_line = __LINE__, __VA_ARGS__ })
+#define gpul_launch_opts(...) GPUL_OPTIONS_HERE(gpul_launch_opts, __VA_ARGS__)
 
 /* Queues one launch after checking the arguments against the kernel's signature and the geometry
  * against kernel and device; nothing reaches the driver when a check fails.  Returns before the kernel
