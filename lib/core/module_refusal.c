@@ -123,7 +123,10 @@ static void syntax(const refusal *r)
         FAIL(r, GPUL__LOAD_PTX, "the PTX of %s is refused, and the JIT gives no reason",
              name_of(r));
     add_log_lines(r);
-    if (r->image->nvrtc_major)
+    if (strstr(log, "which is defined nowhere") || strstr(log, "Undefined reference") ||
+        strstr(log, "Unresolved extern"))
+        gpul__hint("link it with the PTX that defines the symbol");
+    else if (r->image->nvrtc_major)
         gpul__hint("NVRTC does not read asm statements: look there; compiled for %s, the assembler "
                    "would have told it at compile time",
                    r->arch);

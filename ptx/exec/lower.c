@@ -70,12 +70,12 @@ draft *lower_add_control(lowering *l, control c)
     return d;
 }
 
-void lower_refuse(lowering *l, const char *reason)
+static void refuse(lowering *l, ptx_severity severity, const char *reason)
 {
     if (l->refused) return;
     l->refused = true;
     l->code->refusal = reason;
-    ptx_diag diag = { .severity = PTX_UNSUPPORTED, .text = reason, .function = l->function->name };
+    ptx_diag diag = { .severity = severity, .text = reason, .function = l->function->name };
     char opcode[128] = "";
     if (l->now) {
         size_t length;
@@ -89,6 +89,19 @@ void lower_refuse(lowering *l, const char *reason)
         diag.width = 1;
     }
     ptx_diags_add(l->diags, &diag);
+}
+
+void lower_refuse(lowering *l, const char *reason)
+{
+    refuse(l, PTX_UNSUPPORTED, reason);
+}
+
+void lower_undefined(lowering *l, const char *use, const char *name)
+{
+    const char *reason = gpul__arena_printf(&l->program->arena,
+                                            "it %s '%s', which is defined nowhere", use, name);
+    if (reason) refuse(l, PTX_ERROR, reason);
+    else l->failed = true;
 }
 
 /* ------------------------------------------------------------------ plain operations */

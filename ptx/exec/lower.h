@@ -144,6 +144,8 @@ draft *lower_add(lowering *l);
 /* A draft of a named row with up to one destination and three sources. */
 draft *lower_add_named(lowering *l, const char *name, value d, value a, value b, value c);
 void lower_refuse(lowering *l, const char *reason);
+/* Refuses because of a symbol that no device could find; `use` is what the instruction does with it. */
+void lower_undefined(lowering *l, const char *use, const char *name);
 void lower_set(draft *d, int field, value v, bool written);
 /* Control instructions have no guard: a branch around them in front. */
 draft *lower_add_control(lowering *l, control c);

@@ -93,7 +93,7 @@ void lower_call(lowering *l)
         info.callee = direct_callee(l, f);
         if (!info.callee) info.builtin = ptx_builtin_named(f->name);
         if (!info.callee && info.builtin == BUILTIN_NONE) {
-            lower_refuse(l, "it calls a function that is defined nowhere");
+            lower_undefined(l, "calls", f->name);
             return;
         }
         if (info.builtin == BUILTIN_PRINTF) l->code->prints = true;

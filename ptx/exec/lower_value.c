@@ -153,7 +153,7 @@ value lower_variable(lowering *l, const ptx_variable *v, int64_t offset, bool ge
     } else {
         uint64_t address = 0;
         if (!ptx_program_variable_address(l->program, v, &address))
-            lower_refuse(l, "it uses a variable that is defined nowhere");
+            lower_undefined(l, "uses", v->name);
         c.kind = CONST_BITS;
         c.bits += address;
     }
@@ -188,7 +188,7 @@ static value function_address(lowering *l, const ptx_function *f, operand_kind w
 {
     size_t index = 0;
     if (!pointer_map_get(&l->program->code_map, f, &index)) {
-        lower_refuse(l, "it takes the address of a function that is defined nowhere");
+        lower_undefined(l, "takes the address of", f->name);
         return lower_bits(l, width, 0);
     }
     return lower_bits(l, width, WINDOW_CODE + CODE_STEP * (index + 1));

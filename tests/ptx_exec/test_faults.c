@@ -48,6 +48,35 @@ RIG_TEST(many_threads_do_the_same)
     rig_close(&r);
 }
 
+/* Blocks of a warp that writes past the end of 400 bytes, all but the first three and a part of the fourth. */
+static const ptx_finding *overrun(rig *r, uint32_t blocks)
+{
+    buffer p = rig_buffer(r, 400);
+    assert_int_equal(rig_launch(r, "fill", blocks, 32, PARAMS((struct {
+                                    uint64_t p;
+                                    int n;
+                                }){ p.address, 100 })),
+                     PTX_LAUNCH_FAULT);
+    return rig_expect_fault(r, PTX_FAULT_OUT_OF_BOUNDS, 700);
+}
+
+RIG_TEST(every_warp_faults)
+{
+    rig r = rig_open("memory.ptx", isa, threads);
+    const ptx_finding *f = overrun(&r, 8000);
+    assert_int_equal(f->threads, 32 * 8000 - 100);
+    rig_expect_text(f->message, "; 255900 threads in all");
+    assert_int_equal(f->block[0], 3);
+    assert_int_equal(f->thread[0], 4);
+
+    /* A launch of 64 million warps ends at once; the count says that it is a lower bound. */
+    f = overrun(&r, 1 << 26);
+    assert_true(f->threads >= 32 * 8192 && f->threads < 32 * 100000);
+    rig_expect_text(f->message, "; at least ");
+    assert_int_equal(f->block[0], 3);
+    rig_close(&r);
+}
+
 static const ptx_finding *read_at(rig *r, uint64_t address, ptx_fault_kind kind)
 {
     buffer out = rig_buffer(r, 4);
@@ -187,7 +216,7 @@ RIG_TEST(invalid_launches)
 }
 
 GPUL_TEST_MAIN("ptx-exec-faults", cmocka_unit_test(past_the_end),
-               cmocka_unit_test(many_threads_do_the_same),
+               cmocka_unit_test(many_threads_do_the_same), cmocka_unit_test(every_warp_faults),
                cmocka_unit_test(addresses_that_are_none),
                cmocka_unit_test(registered_host_memory_can_be_used),
                cmocka_unit_test(read_only_memory), cmocka_unit_test(misaligned_addresses),

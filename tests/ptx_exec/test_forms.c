@@ -209,6 +209,13 @@ RIG_TEST(parameters_at_computed_addresses)
     rig_close(&r);
 }
 
+static uint32_t line_of(const char *text, const char *part)
+{
+    uint32_t line = 1;
+    for (const char *c = text; c < strstr(text, part); c++) line += *c == '\n';
+    return line;
+}
+
 RIG_TEST(modules_are_linked)
 {
     static const char main_text[] = HEAD
@@ -234,7 +241,11 @@ RIG_TEST(modules_are_linked)
     assert_int_equal(ptx_parse(&modules[1], other_text, strlen(other_text), &diags), PTX_OK);
     assert_int_equal(ptx_program_create(&r.program, r.engine, modules, 1, NULL, &diags),
                      PTX_INVALID);
-    rig_expect_text(diags.items[0].text, "defined nowhere");
+    assert_int_equal(diags.count, 1);
+    assert_string_equal(diags.items[0].text, "it calls 'helper', which is defined nowhere");
+    assert_string_equal(diags.items[0].function, "k");
+    assert_int_equal(diags.items[0].line, line_of(main_text, "call (r), helper"));
+    assert_int_equal(diags.items[0].severity, PTX_ERROR);
     assert_int_equal(ptx_program_create(&r.program, r.engine, modules, 2, NULL, &diags), PTX_OK);
     buffer out = rig_buffer(&r, 320);
     ptx_grid grid = { .grid = { 1, 1, 1 }, .block = { 40, 1, 1 }, .dynamic_shared = 16 };
