@@ -98,8 +98,8 @@ void lower_refuse(lowering *l, const char *reason)
 
 void lower_undefined(lowering *l, const char *use, const char *name)
 {
-    const char *reason = gpul__arena_printf(&l->program->arena,
-                                            "it %s '%s', which is defined nowhere", use, name);
+    const char *reason =
+        gpul__arena_printf(&l->program->arena, "it %s '%s', which is defined nowhere", use, name);
     if (reason) refuse(l, PTX_ERROR, reason);
     else l->failed = true;
 }
