@@ -11,6 +11,7 @@ export GPULAUNCH_DEVICE=cuda GPULAUNCH_REQUIRE_GPU=1
 log=${TMPDIR:-/tmp}/gpulaunch-gpu.$$
 failed=0
 passed=0
+skipped=0
 
 # once NAME COMMAND... : a program that must end well and skip nothing.
 once() {
@@ -26,6 +27,7 @@ once() {
         passed=$((passed + 1))
         echo "ok   $name  $(grep -E '^[0-9]+ passed' "$log" | tail -n 1)"
         grep -h 'SKIP' "$log" | sed 's/^/    /'
+        skipped=$((skipped + $(grep -c 'SKIP' "$log")))
     fi
 }
 
@@ -41,7 +43,7 @@ for what in "$@"; do
         for program in "$build"/tests/device/device-* "$build"/docs/examples/example-*; do
             [ -f "$program" ] && [ -x "$program" ] || continue
             case $program in *faults) continue ;; esac
-            once "memcheck $(basename "$program")" compute-sanitizer --tool memcheck \
+            GPULAUNCH_SANITIZED=1 once "memcheck $(basename "$program")" compute-sanitizer --tool memcheck \
                 --leak-check full --report-api-errors no --error-exitcode 9 "$program"
             grep -E 'ERROR SUMMARY|LEAK SUMMARY' "$log" | sed 's/^/    /'
         done
@@ -57,5 +59,5 @@ for what in "$@"; do
     esac
 done
 rm -f "$log"
-echo "$passed passed, $failed failed, 0 skipped"
+echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
