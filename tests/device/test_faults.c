@@ -120,13 +120,11 @@ static void far_past_the_end(void **state)
     expect("past", 700, 802, "write_past");
 }
 
-/* Only the CPU device sees an overrun by one element, and says all about it. */
+/* Only the CPU device sees a small overrun, and says all about it; a GPU does not notice one that stays
+ * inside its allocation granularity of 512 bytes. */
 static void one_past_the_end(void **state)
 {
     (void)state;
-    if (!on_cpu()) {
-        skip_because("a GPU does not notice an overrun inside its allocation granularity");
-    }
     gpul_module *module = load_kernels("faults");
     gpul_buffer *buffer = buffer_of(400, NULL);
     assert_ok(gpul_launch(kernel_of(module, "write_past"),
@@ -134,6 +132,12 @@ static void one_past_the_end(void **state)
     assert_ok(gpul_sync(device));
     assert_ok(gpul_launch(kernel_of(module, "write_past"),
                           gpul_launch_opts(.grid = { 1 }, .block = { 128 }), gpul_args(buffer)));
+    if (!on_cpu()) {
+        assert_ok(gpul_sync(device));
+        gpul_buffer_free(&buffer);
+        gpul_module_free(&module);
+        return;
+    }
     assert_int_equal(gpul_sync(device), GPUL_E_FAULT);
     assert_true(said("write_past"));
     assert_true(said("400"));
