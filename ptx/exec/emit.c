@@ -4,19 +4,6 @@
 
 #include <string.h>
 
-static uint32_t slot_of(const lowering *l, value v)
-{
-    if (v == NO_SLOT) return NO_SLOT;
-    return is_const(v) ? l->consts[v & ~CONST_VALUE].slot : l->values[v].slot;
-}
-
-static bool is_dropped(const lowering *l, const draft *d)
-{
-    if (d->removed) return true;
-    return d->is_move && lower_width(l, d->i.d) == lower_width(l, d->i.a) &&
-           slot_of(l, d->i.d) == slot_of(l, d->i.a);
-}
-
 static void *copy(lowering *l, const void *from, size_t size)
 {
     void *to = gpul__arena_alloc(&l->program->arena, size + 1);
@@ -28,13 +15,13 @@ static void *copy(lowering *l, const void *from, size_t size)
 static void emit_one(const lowering *l, draft *d, bool leader, const uint32_t *place, insn *out)
 {
     *out = d->i;
-    out->d = slot_of(l, d->i.d);
-    out->e = slot_of(l, d->i.e);
-    out->a = slot_of(l, d->i.a);
-    out->b = slot_of(l, d->i.b);
-    out->c = slot_of(l, d->i.c);
-    out->f = slot_of(l, d->i.f);
-    out->guard = slot_of(l, d->i.guard);
+    out->d = lower_slot(l, d->i.d);
+    out->e = lower_slot(l, d->i.e);
+    out->a = lower_slot(l, d->i.a);
+    out->b = lower_slot(l, d->i.b);
+    out->c = lower_slot(l, d->i.c);
+    out->f = lower_slot(l, d->i.f);
+    out->guard = lower_slot(l, d->i.guard);
     if (d->target != NO_TARGET) out->target = place[l->first_draft[d->target]];
     if (leader) out->flags |= INSN_LEADER;
     if (out->control == CONTROL_NONE &&
@@ -44,21 +31,21 @@ static void emit_one(const lowering *l, draft *d, bool leader, const uint32_t *p
 
 static void place_call(const lowering *l, call_info *info)
 {
-    info->pointer = slot_of(l, info->pointer);
+    info->pointer = lower_slot(l, info->pointer);
     for (uint32_t k = 0; k < info->argument_count; k++)
         if (info->arguments[k].width != OPERAND_NONE)
-            info->arguments[k].outside = slot_of(l, info->arguments[k].outside);
+            info->arguments[k].outside = lower_slot(l, info->arguments[k].outside);
     for (uint32_t k = 0; k < info->result_count; k++)
         if (info->results[k].width != OPERAND_NONE)
-            info->results[k].outside = slot_of(l, info->results[k].outside);
+            info->results[k].outside = lower_slot(l, info->results[k].outside);
 }
 
 static void place_barrier(const lowering *l, barrier_info *info)
 {
-    info->number = slot_of(l, info->number);
-    info->count = slot_of(l, info->count);
-    info->predicate = slot_of(l, info->predicate);
-    info->result = slot_of(l, info->result);
+    info->number = lower_slot(l, info->number);
+    info->count = lower_slot(l, info->count);
+    info->predicate = lower_slot(l, info->predicate);
+    info->result = lower_slot(l, info->result);
 }
 
 static formal *place_formals(lowering *l, const ptx_variable *list, uint32_t count,
@@ -74,7 +61,7 @@ static formal *place_formals(lowering *l, const ptx_variable *list, uint32_t cou
         out[k] = (formal){ .size = (uint32_t)v->size, .align = v->align, .where = offsets[k] };
         if (v->register_index == PTX_NO_REGISTER) continue;
         out[k].width = l->values[v->register_index].width;
-        out[k].where = slot_of(l, v->register_index);
+        out[k].where = lower_slot(l, v->register_index);
         out[k].size = lower_type_size((ptx_type)v->type);
     }
     return out;
@@ -117,13 +104,13 @@ bool lower_emit(lowering *l)
     uint32_t count = 0;
     for (size_t k = 0; k < l->draft_count; k++) {
         place[k] = count;
-        count += !is_dropped(l, &l->drafts[k]);
+        count += !lower_is_dropped(l, &l->drafts[k]);
     }
     bool leader = false;
     for (size_t k = 0; k < l->draft_count; k++) {
         draft *d = &l->drafts[k];
         leader |= d->leader;
-        if (is_dropped(l, d)) continue;
+        if (lower_is_dropped(l, d)) continue;
         emit_one(l, d, leader, place, &c->insns[c->count]);
         c->origin[c->count++] = d->origin;
         leader = false;

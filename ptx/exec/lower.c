@@ -631,7 +631,8 @@ bool lower_function(ptx_program *program, code *c, ptx_diags *diags)
         ok = !l.failed;
     }
     if (ok && !l.refused) {
-        ok = lower_flow(&l) && lower_fuse(&l) && lower_slots(&l) && lower_emit(&l);
+        ok = lower_flow(&l) && lower_fuse(&l) && lower_slots(&l) && lower_chain(&l) &&
+             lower_emit(&l);
         c->lowered = ok;
     }
     free_lowering(&l);

@@ -8,7 +8,7 @@
  *     lower_memory.c    loads, stores, atomics, address conversion
  *     lower_sync.c      barriers and collectives
  *     lower_control.c   branches, calls, returns
- *     flow.c, fuse.c, liveness.c, slots.c, emit.c
+ *     flow.c, fuse.c, liveness.c, slots.c, chain.c, emit.c
  * SPDX-License-Identifier: MIT */
 #ifndef PTX_EXEC_LOWER_H
 #define PTX_EXEC_LOWER_H
@@ -172,6 +172,7 @@ void lower_add_to_list(lowering *l, value v);
 bool lower_flow(lowering *l);  /* basic blocks and leaders */
 bool lower_fuse(lowering *l);  /* addresses into the accesses that use them */
 bool lower_slots(lowering *l); /* a slot for each value and constant */
+bool lower_chain(lowering *l); /* consecutive operations on floats into one instruction */
 bool lower_emit(lowering *l);
 
 /* ------------------------------------------------------------------ liveness.c */
@@ -202,6 +203,21 @@ static inline uint32_t *draft_field(draft *d, int field)
     case FIELD_C: return &d->i.c;
     default: return &d->i.f;
     }
+}
+
+/* Once slots are given. */
+static inline uint32_t lower_slot(const lowering *l, value v)
+{
+    if (v == NO_SLOT) return NO_SLOT;
+    return is_const(v) ? l->consts[v & ~CONST_VALUE].slot : l->values[v].slot;
+}
+
+/* A draft that makes no instruction. */
+static inline bool lower_is_dropped(const lowering *l, const draft *d)
+{
+    if (d->removed) return true;
+    return d->is_move && lower_width(l, d->i.d) == lower_width(l, d->i.a) &&
+           lower_slot(l, d->i.d) == lower_slot(l, d->i.a);
 }
 
 #endif

@@ -77,6 +77,7 @@ static void every_name_is_in_the_list(void **state)
         for (size_t i = 0; i < isa->tables[t]->count; i++) {
             char names[1024];
             assert_true(strlen(isa->tables[t]->rows[i].names) < sizeof names);
+            if (!strncmp(isa->tables[t]->rows[i].names, "lower.", 6)) continue; /* no instruction */
             strcpy(names, isa->tables[t]->rows[i].names);
             for (char *name = strtok(names, " "); name != NULL; name = strtok(NULL, " ")) {
                 size_t at = 0;
