@@ -54,7 +54,8 @@ GPUL_API const char *gpul_version(void);
     X(E_SYSTEM,     -13, "the operating system refused")                                           \
     X(E_TIMEOUT,    -14, "a time or instruction limit was reached")                                \
     X(E_INTERNAL,   -15, "a mistake inside gpulaunch")                                             \
-    X(E_CHECK,      -16, "a result differs from what was expected")
+    X(E_CHECK,      -16, "a result differs from what was expected")                                \
+    X(E_CANCELLED,  -17, "cancelled by the caller's own callback")
 
 /* Where in the road from source to result something failed: an error domain each. */
 #define GPUL_LAYER_MAP(X)                                                                          \
@@ -321,6 +322,10 @@ typedef struct gpul_compile_opts {
     bool keep_host_code;     /* do not set host functions aside */
     const char *nvrtc;       /* path of libnvrtc; NULL: $GPULAUNCH_NVRTC, else searched */
     bool no_cache;
+    /* Called again and again while NVRTC (12.8 and later) works, by any thread; false cancels, and then
+     * stays false.  It must not call the library. */
+    bool (*progress)(void *user);
+    void *progress_user;
 } gpul_compile_opts;
 #define gpul_compile_opts(...) GPUL_OPTIONS(gpul_compile_opts, __VA_ARGS__)
 
@@ -365,6 +370,8 @@ typedef struct gpul_image_info {
     size_t cubin_size;
     const void *fatbin;
     size_t fatbin_size;
+    const void *ltoir; /* of "-dlto": has to be linked (link.h) */
+    size_t ltoir_size;
     int ptx_major, ptx_minor;     /* .version; 0 when there is no PTX */
     int nvrtc_major, nvrtc_minor; /* 0 when we did not compile it */
     const char *nvrtc_path;       /* NULL when we did not compile it */
@@ -704,5 +711,6 @@ GPUL_API bool gpul_doctor_ready(const gpul_doctor *doctor); /* a kernel can be c
 #endif
 
 /* The rest of the manual, by subject. */
+#include <gpulaunch/link.h>
 #include <gpulaunch/memory.h>
 #endif

@@ -47,6 +47,12 @@ static gpul_status choose_compiler(gpul__compile *c)
     else if (c->device) want.arch = c->device->compute_major * 10 + c->device->compute_minor;
     gpul_status status = gpul__nvrtc_choose(&c->nvrtc, &want);
     if (status) return status;
+    if (c->opts->progress && !c->nvrtc->SetFlowCallback) {
+        gpul__fail(GPUL__COMPILE_IGNORED, (.call = "gpul_compile"),
+                   "progress is set, and NVRTC %d.%d does not report it", c->nvrtc->major,
+                   c->nvrtc->minor);
+        return gpul__hint("use NVRTC 12.8 or later, or leave progress out");
+    }
     status = gpul__arch_choose(&c->arch, &c->choice, c->nvrtc, c->device, c->requested_arch);
     if (status && c->why_no_device) gpul__note("no device: %s", c->why_no_device);
     return status;
@@ -168,7 +174,7 @@ static gpul_status attempt(gpul_image **out, gpul__compile *c, gpul__run *run, b
             ok = gpul__probe_make(&probe, &c->arena, &c->tokens, &c->scan, c->opts->expressions,
                                   false) &&
                  gpul__compile_run(&again, c, &(gpul__run_kind){ .probe = &probe });
-            if (ok && again.result == NVRTC_SUCCESS) {
+            if (ok && (again.result == NVRTC_SUCCESS || again.result == NVRTC_ERROR_CANCELLED)) {
                 gpul__run_free(run);
                 *run = again;
                 asking = true;
@@ -262,7 +268,7 @@ static gpul_status compile(gpul_image **out, gpul__compile *c, const char *text,
     }
     if (!read_source(c)) return gpul__no_memory();
     status = run_all(out, c);
-    if (!status && keeps) gpul__compile_keep(key, *out);
+    if (!status && keeps && !(*out)->ltoir) gpul__compile_keep(key, *out);
     if (!status && gpul__log_on(GPUL_LOG_INFO))
         gpul__log(GPUL_LOG_INFO, "%s: %s", (*out)->info.name, (*out)->info.choice);
     return status;

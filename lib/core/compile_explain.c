@@ -442,6 +442,10 @@ gpul_status gpul__compile_explain(gpul__compile *c, const gpul__run *run)
     } else if (run->result == NVRTC_ERROR_OUT_OF_MEMORY) {
         FAIL(GPUL__MEMORY_HOST, c, run, "the compiler ran out of host memory");
         status = gpul_last_error()->status;
+    } else if (run->result == NVRTC_ERROR_CANCELLED) {
+        FAIL(GPUL__COMPILE_CANCELLED, c, run, "compiling %s was cancelled by progress",
+             c->source.name);
+        status = gpul_last_error()->status;
     } else if (first && first->origin == GPUL__LOG_TOOL) {
         status = explain_option(c, run, first->text);
     } else if (!in_compile || !first || run->result != NVRTC_ERROR_COMPILATION) {

@@ -114,6 +114,7 @@ static bool write_choice(gpul_image *image, gpul__compile *c)
     gpul__str_printf(choice, "; %s by NVRTC %d.%d",
                      image->cubin && image->ptx ? "machine code and PTX"
                      : image->cubin             ? "machine code"
+                     : image->ltoir             ? "LTO-IR"
                                                 : "PTX",
                      c->nvrtc->major, c->nvrtc->minor);
     if (c->set_aside && c->host.function_count) {
@@ -150,13 +151,14 @@ static gpul_status fill(gpul_image *image, gpul__compile *c, gpul__run *run,
     image->info.ptx_size = run->ptx_size;
     image->info.cubin = image->cubin;
     image->info.cubin_size = run->cubin_size;
+    image->ltoir = run->ltoir;
+    image->info.ltoir = image->ltoir;
+    image->info.ltoir_size = run->ltoir_size;
     run->ptx = NULL;
-    run->cubin = NULL;
-    if (!image->ptx && !image->cubin)
-        return gpul__fail(
-            GPUL__IMAGE_FORM, (.call = "gpul_compile", .log = run->log),
-            "the compiler gave neither PTX nor machine code; -dlto gives a form that must be "
-            "linked first");
+    run->cubin = run->ltoir = NULL;
+    if (!image->ptx && !image->cubin && !image->ltoir)
+        return gpul__fail(GPUL__IMAGE_FORM, (.call = "gpul_compile", .log = run->log),
+                          "the compiler gave neither PTX nor machine code nor LTO-IR");
     char arch[24];
     image->info.name = keep(image, c->source.name);
     image->info.arch = keep(image, gpul__arch_text(arch, c->arch));
@@ -187,8 +189,9 @@ static gpul_status fill(gpul_image *image, gpul__compile *c, gpul__run *run,
                                     .lowered = run->lowered,
                                     .lowered_count = run->lowered_count };
     gpul__image_set_ptx_facts(image, ptx);
-    ok = ok && gpul__signature_build(image, &input) && write_log(image, c, run->log, log) &&
-         write_diagnostics(image, c, log) && write_choice(image, c);
+    ok = ok && (image->ltoir || gpul__signature_build(image, &input)) &&
+         write_log(image, c, run->log, log) && write_diagnostics(image, c, log) &&
+         write_choice(image, c);
     ptx_signature_free(ptx);
     ptx_diags_free(&diags);
     if (!ok) return gpul__no_memory();

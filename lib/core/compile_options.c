@@ -230,7 +230,9 @@ bool gpul__compile_run(gpul__run *out, gpul__compile *c, const gpul__run_kind *k
                               .options = &c->options,
                               .header_names = &c->header_names,
                               .header_texts = &c->header_texts,
-                              .expressions = c->opts->expressions };
+                              .expressions = c->opts->expressions,
+                              .progress = kind->ptx_only ? NULL : c->opts->progress,
+                              .progress_user = c->opts->progress_user };
     ok = ok && gpul__run_nvrtc(out, &input);
     c->header_names.count = c->header_texts.count = headers;
     gpul__free(text);

@@ -72,6 +72,21 @@ static bool read_cubin(gpul__run *run, const gpul__nvrtc *nvrtc, nvrtcProgram pr
     return true;
 }
 
+/* With -dlto there is nothing else. */
+static bool read_ltoir(gpul__run *run, const gpul__nvrtc *nvrtc, nvrtcProgram program)
+{
+    size_t size = 0;
+    if (run->ptx || run->cubin || !nvrtc->GetLTOIRSize || !nvrtc->GetLTOIR) return true;
+    if (failed(run, GPUL__NVRTC(nvrtc, GetLTOIRSize, program, &size), "nvrtcGetLTOIRSize") ||
+        size < 2)
+        return true;
+    run->ltoir = gpul__malloc(size);
+    if (!run->ltoir) return false;
+    if (!failed(run, GPUL__NVRTC(nvrtc, GetLTOIR, program, run->ltoir), "nvrtcGetLTOIR"))
+        run->ltoir_size = size;
+    return true;
+}
+
 static bool read_names(gpul__run *run, const gpul__run_input *input, nvrtcProgram program)
 {
     for (size_t i = 0; i < run->lowered_count; i++) {
@@ -85,6 +100,14 @@ static bool read_names(gpul__run *run, const gpul__run_input *input, nvrtcProgra
         if (!run->lowered[i]) return false;
     }
     return true;
+}
+
+/* NVRTC asks whether to stop. */
+static int is_cancelled(void *user, void *reserved)
+{
+    const gpul__run_input *input = user;
+    (void)reserved;
+    return !input->progress(input->progress_user);
 }
 
 static bool run_program(gpul__run *run, const gpul__run_input *input, nvrtcProgram program)
@@ -101,6 +124,11 @@ static bool run_program(gpul__run *run, const gpul__run_input *input, nvrtcProgr
         if (failed(run, GPUL__NVRTC(nvrtc, AddNameExpression, program, input->expressions[i]),
                    "nvrtcAddNameExpression"))
             return read_log(run, nvrtc, program);
+    if (input->progress && nvrtc->SetFlowCallback &&
+        failed(run,
+               GPUL__NVRTC(nvrtc, SetFlowCallback, program, is_cancelled, (void *)(uintptr_t)input),
+               "nvrtcSetFlowCallback"))
+        return read_log(run, nvrtc, program);
     failed(run,
            GPUL__NVRTC(nvrtc, CompileProgram, program, (int)input->options->count,
                        input->options->items),
@@ -108,7 +136,7 @@ static bool run_program(gpul__run *run, const gpul__run_input *input, nvrtcProgr
     if (!read_log(run, nvrtc, program)) return false;
     if (run->result != NVRTC_SUCCESS) return true;
     return read_ptx(run, nvrtc, program) && read_cubin(run, nvrtc, program) &&
-           read_names(run, input, program);
+           read_ltoir(run, nvrtc, program) && read_names(run, input, program);
 }
 
 bool gpul__run_nvrtc(gpul__run *out, const gpul__run_input *input)
@@ -139,6 +167,7 @@ void gpul__run_free(gpul__run *run)
     gpul__free(run->log);
     gpul__free(run->ptx);
     gpul__free(run->cubin);
+    gpul__free(run->ltoir);
     for (size_t i = 0; i < run->lowered_count; i++) gpul__free(run->lowered[i]);
     gpul__free(run->lowered);
     *run = (gpul__run){ 0 };

@@ -19,6 +19,8 @@ typedef struct gpul__run_input {
     const gpul__list *options;
     const gpul__list *header_names, *header_texts;
     const char *const *expressions; /* ends with NULL; may be NULL */
+    bool (*progress)(void *user);   /* may be NULL */
+    void *progress_user;
 } gpul__run_input;
 
 /* What came out; freed with gpul__run_free. */
@@ -30,6 +32,8 @@ typedef struct gpul__run {
     size_t ptx_size;    /* without the NUL */
     void *cubin;        /* NULL: none */
     size_t cubin_size;
+    void *ltoir; /* NULL: none; only when there is neither PTX nor CUBIN */
+    size_t ltoir_size;
     char **lowered; /* one for each expression, NULL where there is none */
     size_t lowered_count;
 } gpul__run;

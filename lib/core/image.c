@@ -30,6 +30,10 @@ void gpul_image_free(gpul_image **image)
     gpul__free(gone->ptx);
     gpul__free(gone->cubin);
     gpul__free(gone->fatbin);
+    gpul__free(gone->ltoir);
+    gpul__free(gone->linked);
+    for (size_t i = 0; i < gone->part_count; i++) gpul_image_free(&gone->parts[i]);
+    gpul__free(gone->parts);
     gpul__arena_free(&gone->arena);
     gpul__free(gone);
 }

@@ -40,7 +40,12 @@ struct gpul_image {
     gpul__arena arena; /* everything below that is not said to be on its own */
     gpul_image_info info;
     char *ptx; /* own allocations, freed with the image; info points at them */
-    void *cubin, *fatbin;
+    void *cubin, *fatbin, *ltoir;
+    void *linked; /* what the CPU device's linker made */
+    size_t linked_size;
+    gpul_image *
+        *parts; /* references: what it was linked of, whose descriptions of kernels it uses */
+    size_t part_count;
     gpul__arch arch;       /* of the CUBIN, else of the PTX's .target */
     gpul__arch ptx_target; /* of the PTX's .target; number 0 when there is no PTX */
     gpul_kernel_info *kernels;

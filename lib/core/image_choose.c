@@ -115,6 +115,16 @@ gpul_status gpul__image_choose(gpul__image_form *out, const gpul_image *image,
                                const gpul_device_info *device, bool wants_jit, gpul__arena *arena)
 {
     *out = (gpul__image_form){ 0 };
+    if (image->linked && device->backend == GPUL_BACKEND_CPU)
+        return give(out, arena, GPUL_IMAGE_PTX, image->linked, image->linked_size,
+                    "PTX texts, linked for the CPU device");
+    if (image->linked || (image->ltoir && !image->ptx && !image->cubin)) {
+        gpul__fail(GPUL__IMAGE_FORM, (.call = "gpul_load"),
+                   image->linked ? "%s is linked for the CPU device"
+                                 : "%s is LTO-IR, which must be linked first",
+                   image->info.name);
+        return gpul__hint("link it with gpul_link for this device");
+    }
     if (image->fatbin && !image->ptx && !image->cubin)
         return choose_fatbin(out, image, device, arena);
     bool cpu = device->backend == GPUL_BACKEND_CPU;

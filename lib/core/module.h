@@ -31,6 +31,19 @@ typedef struct gpul__load {
     uint64_t load_ns;
 } gpul__load;
 
+/* Options of the JIT and the linker as the driver takes them: names, and values of which some are
+ * written to.  Both logs are `logs`, GPUL__JIT_LOG_ROOM bytes each. */
+enum { GPUL__JIT_LOG_ROOM = 256 * 1024 };
+typedef struct gpul__jit_options {
+    CUjit_option names[20];
+    void *values[20];
+    unsigned count, wall_time; /* where the time comes back */
+} gpul__jit_options;
+void gpul__jit_fill(gpul__jit_options *o, const gpul_load_opts *opts, char *logs);
+
+/* A log as it came back; cut where the driver cut it, which is said.  NULL: no memory. */
+char *gpul__jit_keep_log(gpul__arena *arena, const char *log);
+
 /* Which options make the JIT necessary: "max_registers, verbose"; false: none.  `list` may be NULL. */
 bool gpul__load_wants_jit(const gpul_load_opts *opts, gpul__str *list);
 

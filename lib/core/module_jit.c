@@ -8,7 +8,7 @@
 
 /* Driver logs are cut at the size of the buffer, so it is made large; what is not written costs
  * nothing. */
-enum { LOG_ROOM = 256 * 1024, MOST_OPTIONS = 20 };
+enum { LOG_ROOM = GPUL__JIT_LOG_ROOM };
 
 bool gpul__load_wants_jit(const gpul_load_opts *opts, gpul__str *list)
 {
@@ -63,27 +63,21 @@ gpul_status gpul__load_check_options(const gpul_load_opts *opts, const gpul_devi
     return GPUL_OK;
 }
 
-/* The two arrays that the driver takes; a value is in the pointer itself. */
-typedef struct options {
-    CUjit_option names[MOST_OPTIONS];
-    void *values[MOST_OPTIONS];
-    unsigned count, wall_time, info_size, error_size; /* where the answers come back */
-} options;
-
-static unsigned add(options *o, CUjit_option name, uintptr_t value)
+/* A value is in the pointer itself. */
+static unsigned add(gpul__jit_options *o, CUjit_option name, uintptr_t value)
 {
     o->names[o->count] = name;
     o->values[o->count] = (void *)value;
     return o->count++;
 }
 
-static void fill_options(options *o, const gpul__load *load, char *info, char *error)
+void gpul__jit_fill(gpul__jit_options *o, const gpul_load_opts *opts, char *logs)
 {
-    const gpul_load_opts *opts = load->opts;
-    add(o, CU_JIT_INFO_LOG_BUFFER, (uintptr_t)info);
-    o->info_size = add(o, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, LOG_ROOM);
-    add(o, CU_JIT_ERROR_LOG_BUFFER, (uintptr_t)error);
-    o->error_size = add(o, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, LOG_ROOM);
+    o->count = 0;
+    add(o, CU_JIT_INFO_LOG_BUFFER, (uintptr_t)logs);
+    add(o, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, LOG_ROOM);
+    add(o, CU_JIT_ERROR_LOG_BUFFER, (uintptr_t)(logs + LOG_ROOM));
+    add(o, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, LOG_ROOM);
     o->wall_time = add(o, CU_JIT_WALL_TIME, 0);
     if (opts->level) add(o, CU_JIT_OPTIMIZATION_LEVEL, (uintptr_t)(opts->level - GPUL_JIT_O0));
     if (opts->max_registers) add(o, CU_JIT_MAX_REGISTERS, opts->max_registers);
@@ -109,7 +103,7 @@ static uint64_t now(void)
 }
 
 /* A log that fills its buffer was cut by the driver, and says so. */
-static char *keep_log(gpul__arena *arena, const char *log)
+char *gpul__jit_keep_log(gpul__arena *arena, const char *log)
 {
     size_t length = strnlen(log, LOG_ROOM);
     if (length + 1 < LOG_ROOM) return gpul__arena_strndup(arena, log, length);
@@ -122,8 +116,8 @@ gpul_status gpul__load_call(gpul__load *load, gpul__arena *arena)
     /* Zeroed: drivers differ in what they write when there is nothing to say. */
     char *logs = gpul__calloc(2, LOG_ROOM);
     if (!logs) return gpul__no_memory();
-    options o = { .count = 0 };
-    fill_options(&o, load, logs, logs + LOG_ROOM);
+    gpul__jit_options o;
+    gpul__jit_fill(&o, load->opts, logs);
     uint64_t start = now();
     load->result =
         gpul__api(load->device)
@@ -133,8 +127,8 @@ gpul_status gpul__load_call(gpul__load *load, gpul__arena *arena)
     memcpy(&milliseconds, &o.values[o.wall_time], sizeof milliseconds);
     /* The slot is written only by a JIT that ran. */
     load->jit_ms = milliseconds > 0 ? (double)milliseconds : 0;
-    load->info_log = keep_log(arena, logs);
-    load->error_log = keep_log(arena, logs + LOG_ROOM);
+    load->info_log = gpul__jit_keep_log(arena, logs);
+    load->error_log = gpul__jit_keep_log(arena, logs + LOG_ROOM);
     gpul__free(logs);
     if (load->info_log && load->error_log) return GPUL_OK;
     if (load->result == CUDA_SUCCESS) gpul__api(load->device)->ModuleUnload(load->module);

@@ -82,7 +82,7 @@ static bool list(gpul__nvrtc_candidates *out, const gpul__nvrtc_want *want)
         path = gpul__places_variable("GPULAUNCH_NVRTC");
         origin = "GPULAUNCH_NVRTC";
     }
-    if (!path) return gpul__nvrtc_search(out);
+    if (!path) return gpul__library_search(out, &gpul__nvrtc_names);
     char *copy = gpul__arena_strndup(&out->arena, path, strlen(path));
     if (!copy || !gpul__grow(&out->items, &out->capacity, 0, sizeof *out->items)) return false;
     out->items[out->count++] = (gpul__nvrtc_candidate){ .path = copy, .origin = origin };

@@ -24,6 +24,7 @@ enum {
     NVRTC_ERROR_INVALID_OPTION = 5,
     NVRTC_ERROR_COMPILATION = 6,
     NVRTC_ERROR_BUILTIN_OPERATION_FAILURE = 7,
+    NVRTC_ERROR_CANCELLED = 16,
 };
 
 enum { GPUL__NVRTC_ARCHS = 64 };
@@ -96,8 +97,17 @@ long gpul__nvrtc_calls(void);
 const gpul__nvrtc *gpul__nvrtc_open(const char *path, gpul__arena *arena, const char **reason,
                                     bool *builtins_missing);
 
+/* A library that is searched for: how its files are called, newest first, and the folder of its wheel. */
+enum { GPUL__LIBRARY_NAMES = 6 };
+typedef struct gpul__library_names {
+    const char *begin; /* of every name */
+    const char *files[GPUL__LIBRARY_NAMES];
+    const char *wheel;
+} gpul__library_names;
+extern const gpul__library_names gpul__nvrtc_names, gpul__jitlink_names;
+
 /* Fills items with path and origin only, in the order of the search, each file once. */
-bool gpul__nvrtc_search(gpul__nvrtc_candidates *out);
+bool gpul__library_search(gpul__nvrtc_candidates *out, const gpul__library_names *names);
 
 /* The version that the file names around `path` promise: *major 0 when they promise nothing. */
 void gpul__nvrtc_guess(const char *path, int *major, int *minor);

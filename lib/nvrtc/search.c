@@ -1,5 +1,6 @@
-/* Where libnvrtc may lie, in the order of the search: Python environments, toolkits named in the
- * environment, conda, the loader's own paths, and the usual folders.  SPDX-License-Identifier: MIT */
+/* Where libnvrtc and libnvJitLink may lie, in the order of the search: Python environments, toolkits named
+ * in the environment, conda, the loader's own paths, and the usual folders.
+ * SPDX-License-Identifier: MIT */
 #include "nvrtc/nvrtc.h"
 #include "nvrtc/places.h"
 
@@ -22,6 +23,7 @@
 
 struct search {
     gpul__nvrtc_candidates *out;
+    const gpul__library_names *names;
     bool failed;
     struct {
         dev_t device;
@@ -59,16 +61,28 @@ static void add(struct search *search, const char *path, const char *origin)
     out->items[out->count++] = (gpul__nvrtc_candidate){ .path = copy, .origin = origin };
 }
 
-/* libnvrtc by the names that toolkits and packages give it.  Asking for each is much cheaper than
+const gpul__library_names gpul__nvrtc_names = {
+    "libnvrtc.so",
+    { "libnvrtc.so.15", "libnvrtc.so.14", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2",
+      "libnvrtc.so" },
+    "cuda_nvrtc/lib",
+};
+const gpul__library_names gpul__jitlink_names = {
+    "libnvJitLink.so",
+    { "libnvJitLink.so.15", "libnvJitLink.so.14", "libnvJitLink.so.13", "libnvJitLink.so.12",
+      "libnvJitLink.so" },
+    "nvjitlink/lib",
+};
+
+/* The library by the names that toolkits and packages give it.  Asking for each is much cheaper than
  * reading a folder of a thousand libraries. */
 static void folder_of(struct search *search, const char *folder, const char *origin)
 {
-    static const char *const names[] = { "libnvrtc.so.15", "libnvrtc.so.14",   "libnvrtc.so.13",
-                                         "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so" };
     remember(search, folder, origin);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < GPUL__LIBRARY_NAMES && search->names->files[i]; i++) {
         char path[PATH_MAX];
-        if (snprintf(path, sizeof path, "%s/%s", folder, names[i]) < (int)sizeof path)
+        if (snprintf(path, sizeof path, "%s/%s", folder, search->names->files[i]) <
+            (int)sizeof path)
             add(search, path, origin);
     }
 }
@@ -81,7 +95,7 @@ static void below(struct search *search, const char *base, const char *part, con
         folder_of(search, path, origin);
 }
 
-/* Wheels: nvidia/cu13/lib since CUDA 13, nvidia/cuda_nvrtc/lib before. */
+/* Wheels: nvidia/cu13/lib since CUDA 13, nvidia/cuda_nvrtc/lib and the like before. */
 static bool wheel_lib(void *user, const char *folder, const char *origin)
 {
     below(user, folder, "lib", origin);
@@ -93,7 +107,7 @@ static bool wheels(void *user, const char *folder, const char *origin)
     struct search *search = user;
     remember(search, folder, origin);
     gpul__places_match(folder, "cu[0-9]*", origin, wheel_lib, search);
-    below(search, folder, "cuda_nvrtc/lib", origin);
+    below(search, folder, search->names->wheel, origin);
     return true;
 }
 
@@ -132,7 +146,7 @@ static void ldconfig(struct search *search)
         struct entry entry;
         memcpy(&entry, start + 48 + i * sizeof entry, sizeof entry);
         if (entry.key >= left || entry.value >= left || start[left - 1] != 0) continue;
-        if (strncmp(start + entry.key, "libnvrtc.so", 11) == 0)
+        if (strncmp(start + entry.key, search->names->begin, strlen(search->names->begin)) == 0)
             add(search, start + entry.value, "ldconfig");
     }
     munmap(text, size);
@@ -152,9 +166,9 @@ static void library_path(struct search *search)
     }
 }
 
-bool gpul__nvrtc_search(gpul__nvrtc_candidates *out)
+bool gpul__library_search(gpul__nvrtc_candidates *out, const gpul__library_names *names)
 {
-    struct search search = { .out = out };
+    struct search search = { .out = out, .names = names };
     gpul__places_wheels(wheels, &search);
     gpul__places_toolkits(toolkit, &search, true, false);
     const char *conda = gpul__places_variable("CONDA_PREFIX");

@@ -17,5 +17,8 @@ bool all_options(gpul_device **device, gpul_image **image, gpul_module **module,
     failed |= GPUL_OK != gpul_launch(kernel,
                                      gpul_launch_opts(.grid = { 1 }, .block = { 32 }, .shared = 64),
                                      gpul_args(1, 2.0f, gpul_in(*buffer), *buffer));
+    failed |= GPUL_OK !=
+              gpul_link(image, *device, NULL, 0,
+                        gpul_link_opts(.name = "linked", .jit = gpul_load_opts(.debug = true)));
     return failed;
 }
