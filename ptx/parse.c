@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ptx/float_mode.h"
+
 /* ------------------------------------------------------------------ memory and messages */
 
 void *ptx_no_memory(ptx_parser *parser)
@@ -408,7 +410,10 @@ ptx_status ptx_parse_with(ptx_module **out, const char *text, size_t length, ptx
 
 ptx_status ptx_parse(ptx_module **out, const char *text, size_t length, ptx_diags *diags)
 {
-    return ptx_parse_with(out, text, length, diags, &ptx_parsed_bodies, NULL);
+    const fenv_t callers = ptx_float_mode_enter();
+    ptx_status status = ptx_parse_with(out, text, length, diags, &ptx_parsed_bodies, NULL);
+    ptx_float_mode_leave(&callers);
+    return status;
 }
 
 void ptx_module_free(ptx_module *module)

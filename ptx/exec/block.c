@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "ptx/exec/isa.h"
+#include "ptx/float_mode.h"
 
 enum {
     FIRST_PATIENCE = 64, /* rounds a unit may spin before others get their turn */
@@ -355,6 +356,8 @@ void ptx_launch_run(launch *l, worker *own)
     if (own->program != l->program->id || own->generation != ptx_memory_generation(l->memory))
         clear_ranges(own);
     own->program = l->program->id;
+    const fenv_t callers = ptx_float_mode_enter();
     work(own);
+    ptx_float_mode_leave(&callers);
     end_worker(own);
 }

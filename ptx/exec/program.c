@@ -5,6 +5,7 @@
 
 #include "ptx/exec/block.h"
 #include "ptx/exec/lower.h"
+#include "ptx/float_mode.h"
 
 /* ------------------------------------------------------------------ create, destroy */
 
@@ -64,7 +65,9 @@ ptx_status ptx_program_create(ptx_program **out, ptx_engine *engine, ptx_module 
     if (kept && count) memcpy(kept, modules, count * sizeof *kept);
     p->modules = kept;
     p->module_count = count;
+    const fenv_t callers = ptx_float_mode_enter();
     ptx_status status = kept ? compile(p, options, diags) : PTX_OUT_OF_MEMORY;
+    ptx_float_mode_leave(&callers);
     if (status == PTX_OK && diags->failed) status = PTX_OUT_OF_MEMORY;
     if (status == PTX_OK) *out = p;
     else ptx_program_destroy(p);
