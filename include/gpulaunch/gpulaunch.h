@@ -182,6 +182,7 @@ GPUL_API void gpul_set_log(gpul_log log);
  *   cpu   cpu:N      the CPU device, which runs the same PTX
  *   GPU-xxxxxxxx     a UUID or a prefix of one that fits one device only
  *   0000:65:00.0     a PCI bus id
+ *   name:TEXT        the first usable GPU with TEXT in its name, in small or large letters
  *   auto             the first usable GPU, else the CPU device
  *   auto:free        the GPU with the largest share of free memory, else the CPU device
  * NULL means $GPULAUNCH_DEVICE, and cuda when that is unset: the library never falls back by itself.
@@ -645,7 +646,8 @@ GPUL_API size_t gpul_buffer_size(const gpul_buffer *buffer);
 GPUL_API uint64_t gpul_buffer_address(const gpul_buffer *buffer);
 GPUL_API gpul_device *gpul_buffer_device(const gpul_buffer *buffer);
 
-/* Copies between host and device.  stream NULL: on the device's stream, and done when the call
+/* Copies between host and device, and between buffers: those of two GPUs too, directly where the hardware
+ * can (then `stream` is of either).  stream NULL: on the device's stream, and done when the call
  * returns.  With a stream: only queued; the host memory must live until the stream has passed it.
  * A range outside the buffer is refused.  A size of 0 does nothing. */
 GPUL_API gpul_status gpul_write(gpul_buffer *destination, size_t offset, const void *source,
@@ -711,6 +713,7 @@ GPUL_API bool gpul_doctor_ready(const gpul_doctor *doctor); /* a kernel can be c
 #endif
 
 /* The rest of the manual, by subject. */
+#include <gpulaunch/device.h>
 #include <gpulaunch/link.h>
 #include <gpulaunch/memory.h>
 #endif

@@ -4,6 +4,7 @@
 #include "core/buffer.h"
 #include "core/context.h"
 #include "core/device_failure.h"
+#include "core/peer.h"
 #include "core/stream.h"
 
 gpul_status gpul__check_range(const char *call, const char *role, const gpul_buffer *buffer,
@@ -80,16 +81,14 @@ gpul_status gpul_copy(gpul_buffer *destination, size_t destination_offset,
 {
     GPUL__NEED(destination);
     GPUL__NEED(source);
-    if (destination->device != source->device)
-        return gpul__fail(
-            GPUL__ARGS_FOREIGN,
-            (.call = "gpul_copy", .hint = "read it to the host and write it to the other device"),
-            "gpul_copy: source and destination belong to different devices");
     gpul_status status =
         gpul__check_range("gpul_copy", "destination", destination, destination_offset, size);
     if (status == GPUL_OK)
         status = gpul__check_range("gpul_copy", "source", source, source_offset, size);
     if (status != GPUL_OK || size == 0) return status;
+    if (destination->device != source->device)
+        return gpul__copy_peer(destination, destination_offset, source, source_offset, size,
+                               stream);
     CUdeviceptr to = destination->address + destination_offset;
     CUdeviceptr from = source->address + source_offset;
     if (to < from + size && from < to + size)

@@ -180,6 +180,7 @@ static void destroy(gpul_device *device)
     }
     gpul__ring_free(&device->ring);
     gpul__free(device->first_fault);
+    gpul__free(device->peers);
     pthread_mutex_destroy(&device->lock);
     gpul__free(device);
 }
@@ -229,7 +230,9 @@ gpul_status gpul_open(gpul_device **out, const gpul_device_opts *opts)
         gpul__free(device);
         return gpul__no_memory();
     }
+    static _Atomic(uint64_t) opened;
     gpul__refs_init(&device->refs);
+    device->serial = atomic_fetch_add(&opened, 1) + 1;
     device->driver = choice.driver;
     device->forks = gpul__forks;
     device->checked = opts->checked;

@@ -18,6 +18,7 @@ struct gpul_device {
     CUcontext context;
     CUstream stream; /* non-blocking: calls without a stream use it */
     unsigned forks;  /* value of gpul__forks when it was opened */
+    uint64_t serial; /* of this object, in the process */
     bool checked, is_cpu;
     CUdevice handle;
     gpul_context_kind context_kind;
@@ -30,6 +31,8 @@ struct gpul_device {
     uint64_t streams_made;         /* numbers them from 1 */
     struct gpul__kept_name *names; /* of kernels, for the ring; they live as long as the device */
     char *first_fault;             /* how the first fault was told */
+    struct gpul__peer *peers;      /* ways to other devices that were opened */
+    size_t peer_count, peer_capacity;
 
     gpul__ring ring;
 };

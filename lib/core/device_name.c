@@ -1,5 +1,5 @@
-/* The one grammar of device names: cuda, cuda:N, cpu, cpu:N, UUIDs and their prefixes, PCI ids, auto and
- * auto:free.  SPDX-License-Identifier: MIT */
+/* The one grammar of device names: cuda, cuda:N, cpu, cpu:N, UUIDs and their prefixes, PCI ids, parts of
+ * names, auto and auto:free.  SPDX-License-Identifier: MIT */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +114,8 @@ static gpul_status fail_name(const naming *name, const char *why)
     gpul__fail(GPUL__ENV_DEVICE_NAME, (.call = "gpul_open"), "\"%s\"%s names no device: %s",
                name->text, name->origin, why);
     return gpul__hint(
-        "write cuda, cuda:N, cpu, cpu:N, a UUID or its beginning, a PCI id, auto or auto:free");
+        "write cuda, cuda:N, cpu, cpu:N, a UUID or its beginning, a PCI id, name:TEXT, auto or "
+        "auto:free");
 }
 
 /* "cuda" or "cpu", perhaps with an ordinal at `ordinal`. */
@@ -188,6 +189,24 @@ static bool usable(const gpul__choice *choice, int device)
     int mode = CU_COMPUTEMODE_DEFAULT;
     choice->driver->DeviceGetAttribute(&mode, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, device);
     return mode != CU_COMPUTEMODE_PROHIBITED;
+}
+
+/* The first usable GPU with a text in its name; boards of one kind have the same. */
+static gpul_status choose_part(gpul__choice *out, const naming *name, const char *part)
+{
+    int count = 0;
+    gpul_status status = device_count(&count, out);
+    if (status != GPUL_OK) return status;
+    for (int i = 0; i < count; i++) {
+        char text[256] = "";
+        out->driver->DeviceGetName(text, sizeof text - 1, i);
+        if (!strcasestr(text, part) || !usable(out, i)) continue;
+        out->device = i;
+        return GPUL_OK;
+    }
+    fail_name(name, "no usable GPU has that in its name");
+    list_devices(out);
+    return gpul_last_error()->status;
 }
 
 /* The share of memory that is free, 0 to 1; -1 when no context can be made.  Only a context can tell. */
@@ -302,6 +321,10 @@ gpul_status gpul__device_choose(gpul__choice *out, const char *text, const char 
     if (strncasecmp(name.text, "GPU-", 4) == 0 || strncasecmp(name.text, "MIG-", 4) == 0) {
         status = start_cuda(out, libcuda);
         return status == GPUL_OK ? choose_uuid(out, &name) : status;
+    }
+    if (strncmp(name.text, "name:", 5) == 0 && name.text[5]) {
+        status = start_cuda(out, libcuda);
+        return status == GPUL_OK ? choose_part(out, &name, name.text + 5) : status;
     }
     if (looks_like_pci(name.text)) {
         status = start_cuda(out, libcuda);

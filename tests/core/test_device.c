@@ -47,6 +47,10 @@ static void names_follow_one_grammar(void **state)
     assert_int_equal(ordinal_of("0000:02:00.0"), 1);
     assert_int_equal(ordinal_of("03:00.0"), 2);
     assert_int_equal(ordinal_of("auto"), 0);
+    assert_int_equal(ordinal_of("name:h200"), 0);
+    assert_code(gpul_device_query(&info, "name:B300"), 1006, "in its name",
+                "cuda:2 is NVIDIA H200");
+    assert_code(gpul_device_query(&info, "name:"), 1006, "name:TEXT");
     assert_code(gpul_device_query(&info, "cuda:3"), 1006, "\"cuda:3\"", "there are 3",
                 "cuda:2 is NVIDIA H200, GPU-30313233", "0000:03:00.0");
     assert_code(gpul_device_query(&info, "cuda:"), 1006, "a number is expected");
