@@ -19,7 +19,8 @@ static CUresult take_pinned(gpul_buffer *buffer, const gpul_alloc_opts *opts, co
     if (opts->portable) flags |= CU_MEMHOSTALLOC_PORTABLE;
     if (opts->write_combined) flags |= CU_MEMHOSTALLOC_WRITECOMBINED;
     *entry = "cuMemHostAlloc";
-    CUresult result = GPUL__CALL(driver, MemHostAlloc, &buffer->host, buffer->size, flags);
+    CUresult result =
+        GPUL__TAKE(driver, MemHostAlloc, MemFreeHost, &buffer->host, buffer->size, flags);
     if (result != CUDA_SUCCESS) return result;
     *entry = "cuMemHostGetDevicePointer";
     result = GPUL__CALL(driver, MemHostGetDevicePointer, &buffer->address, buffer->host, 0);
@@ -38,11 +39,12 @@ static CUresult take_pooled(gpul_buffer *buffer, const gpul_alloc_opts *opts, co
         gpul__pool_take(opts->pool);
         buffer->pool = opts->pool;
         *entry = "cuMemAllocFromPoolAsync";
-        return GPUL__CALL(driver, MemAllocFromPoolAsync, &buffer->address, buffer->size,
-                          gpul__pool_handle(opts->pool), stream_of(buffer));
+        return GPUL__TAKE(driver, MemAllocFromPoolAsync, MemFreeAsync, &buffer->address,
+                          buffer->size, gpul__pool_handle(opts->pool), stream_of(buffer));
     }
     *entry = "cuMemAllocAsync";
-    return GPUL__CALL(driver, MemAllocAsync, &buffer->address, buffer->size, stream_of(buffer));
+    return GPUL__TAKE(driver, MemAllocAsync, MemFreeAsync, &buffer->address, buffer->size,
+                      stream_of(buffer));
 }
 
 /* ---- Growing ---- */
@@ -90,11 +92,11 @@ static CUresult map_more(gpul_buffer *buffer, size_t size, const char **entry)
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     *entry = "cuMemCreate";
-    result = GPUL__CALL(driver, MemCreate, &handle, more, &prop, 0);
+    result = GPUL__TAKE(driver, MemCreate, MemRelease, &handle, more, &prop, 0);
     if (result != CUDA_SUCCESS) return result;
     *entry = "cuMemMap";
     CUdeviceptr at = buffer->address + mapped;
-    result = GPUL__CALL(driver, MemMap, at, more, 0, handle, 0);
+    result = GPUL__TAKE(driver, MemMap, MemUnmap, at, more, 0, handle, 0);
     CUresult released = driver->MemRelease(handle);
     if (result != CUDA_SUCCESS) return result;
     *entry = "cuMemSetAccess";
@@ -131,7 +133,8 @@ static CUresult take_growing(gpul_buffer *buffer, const gpul_alloc_opts *opts, c
     size_t reserve = round_up(opts->reserve ? opts->reserve : buffer->size, unit ? unit : 1);
     *entry = "cuMemAddressReserve";
     if (!reserve) return CUDA_ERROR_OUT_OF_MEMORY;
-    result = GPUL__CALL(driver, MemAddressReserve, &buffer->address, reserve, 0, 0, 0);
+    result =
+        GPUL__TAKE(driver, MemAddressReserve, MemAddressFree, &buffer->address, reserve, 0, 0, 0);
     if (result != CUDA_SUCCESS) return result;
     buffer->reserved = reserve;
     result = map_more(buffer, buffer->size, entry);

@@ -71,7 +71,7 @@ gpul_status gpul_register(gpul_buffer **out, gpul_device *device, void *memory, 
     if (opts && opts->read_only) flags |= CU_MEMHOSTREGISTER_READ_ONLY;
     buffer->host = memory;
     const char *entry = "cuMemHostRegister";
-    CUresult result = GPUL__CALL(driver, MemHostRegister, memory, size, flags);
+    CUresult result = GPUL__TAKE(driver, MemHostRegister, MemHostUnregister, memory, size, flags);
     if (result == CUDA_SUCCESS) {
         entry = "cuMemHostGetDevicePointer";
         result = GPUL__CALL(driver, MemHostGetDevicePointer, &buffer->address, memory, 0);
@@ -182,8 +182,8 @@ gpul_status gpul_open_shared(gpul_buffer **out, gpul_device *device, const gpul_
     if (status != GPUL_OK) return status;
     CUipcMemHandle handle;
     memcpy(&handle, shared->handle, sizeof handle);
-    CUresult result = GPUL__CALL(gpul__api(device), IpcOpenMemHandle, &whole->address, handle,
-                                 CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+    CUresult result = GPUL__TAKE(gpul__api(device), IpcOpenMemHandle, IpcCloseMemHandle,
+                                 &whole->address, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
     status = finish(&whole, whole, pushed, result, "cuIpcOpenMemHandle",
                     "the memory of another process cannot be opened");
     if (status != GPUL_OK || !shared->offset) {

@@ -61,6 +61,10 @@ gpul_status gpul__fail_null(const char *call, const char *what);
 #define GPUL__CALL(driver, field, ...)                                                             \
     ((driver)->field ? (driver)->field(__VA_ARGS__) : CUDA_ERROR_NOT_SUPPORTED)
 
+/* The same for an entry that takes what `back` gives back: both or none. */
+#define GPUL__TAKE(driver, field, back, ...)                                                       \
+    ((driver)->field && (driver)->back ? (driver)->field(__VA_ARGS__) : CUDA_ERROR_NOT_SUPPORTED)
+
 /* Sets *out to NULL, or fails when out itself is NULL. */
 #define GPUL__OUT(out, nothing)                                                                    \
     do {                                                                                           \

@@ -40,7 +40,7 @@ static CUresult make(gpul_pool *pool, const gpul_pool_opts *opts, const char **e
                                  .location = { CU_MEM_LOCATION_TYPE_DEVICE,
                                                pool->device->handle } };
         *entry = "cuMemPoolCreate";
-        result = GPUL__CALL(driver, MemPoolCreate, &pool->handle, &props);
+        result = GPUL__TAKE(driver, MemPoolCreate, MemPoolDestroy, &pool->handle, &props);
         pool->own = result == CUDA_SUCCESS;
     }
     if (result != CUDA_SUCCESS || !opts->keep) return result;

@@ -56,7 +56,7 @@ static void drop(gpul_stream *stream)
     pthread_mutex_unlock(&device->lock);
     if (!last) return;
     bool pushed;
-    if (gpul__enter_quietly(device, &pushed)) {
+    if (!stream->adopted && gpul__enter_quietly(device, &pushed)) {
         gpul__api(device)->StreamDestroy(stream->handle);
         gpul__leave(device, pushed);
     }
@@ -81,21 +81,21 @@ static CUresult create(gpul_device *device, CUstream *out, const gpul_stream_opt
     return driver->StreamCreateWithPriority(out, flags, priority);
 }
 
-gpul_status gpul_stream_new(gpul_stream **out, gpul_device *device, const gpul_stream_opts *opts)
+/* What a stream begins as: made, or adopted. */
+static gpul_status start(gpul_stream **out, gpul_device *device, const gpul_stream_opts *opts,
+                         CUstream adopted, const char *call)
 {
-    static const gpul_stream_opts defaults;
-    GPUL__OUT(out, NULL);
-    GPUL__NEED(device);
     gpul_stream *stream = gpul__calloc(1, sizeof *stream);
     if (!stream) return gpul__no_memory();
+    stream->adopted = !opts;
+    stream->handle = adopted;
     bool pushed;
-    const char *entry = NULL;
-    gpul_status status = gpul__enter(device, &pushed, "gpul_stream_new");
+    gpul_status status = gpul__enter(device, &pushed, call);
     if (status == GPUL_OK) {
-        CUresult result = create(device, &stream->handle, opts ? opts : &defaults, &entry);
-        gpul__leave(device, pushed);
-        if (result != CUDA_SUCCESS)
-            status = refused(device, result, entry, "a stream cannot be made");
+        const char *entry = NULL;
+        CUresult result = opts ? create(device, &stream->handle, opts, &entry) : CUDA_SUCCESS;
+        status = gpul__leave_with(device, pushed, GPUL__EXECUTE_FAILED, result, entry,
+                                  "a stream cannot be made");
     }
     if (status != GPUL_OK) {
         gpul__free(stream);
@@ -107,6 +107,37 @@ gpul_status gpul_stream_new(gpul_stream **out, gpul_device *device, const gpul_s
     add_to_list(stream);
     *out = stream;
     return GPUL_OK;
+}
+
+gpul_status gpul_stream_new(gpul_stream **out, gpul_device *device, const gpul_stream_opts *opts)
+{
+    static const gpul_stream_opts defaults;
+    GPUL__OUT(out, NULL);
+    GPUL__NEED(device);
+    return start(out, device, opts ? opts : &defaults, NULL, "gpul_stream_new");
+}
+
+gpul_status gpul_stream_adopt(gpul_stream **out, gpul_device *device, void *stream)
+{
+    enum { LARGEST_DEFAULT = 2 }; /* 0 and 1 legacy, 2 per thread: of whatever context is current */
+    GPUL__OUT(out, NULL);
+    GPUL__NEED(device);
+    if ((uintptr_t)stream > LARGEST_DEFAULT && gpul__api(device)->StreamGetCtx) {
+        CUcontext context = NULL;
+        bool pushed;
+        gpul_status status = gpul__enter(device, &pushed, "gpul_stream_adopt");
+        if (status != GPUL_OK) return status;
+        CUresult result = gpul__api(device)->StreamGetCtx(stream, &context);
+        status = gpul__leave_with(device, pushed, GPUL__EXECUTE_FAILED, result, "cuStreamGetCtx",
+                                  "the stream to adopt cannot be used");
+        if (status != GPUL_OK) return status;
+        if (context != device->context)
+            return gpul__fail(GPUL__ARGS_FOREIGN,
+                              (.call = "gpul_stream_adopt",
+                               .hint = "open a device with that context: GPUL_CONTEXT_ADOPT"),
+                              "the stream to adopt belongs to another context than the device's");
+    }
+    return start(out, device, NULL, stream, "gpul_stream_adopt");
 }
 
 void gpul_stream_free(gpul_stream **stream)

@@ -8,6 +8,7 @@ struct gpul_stream {
     gpul__refs refs;
     gpul_device *device; /* a reference */
     CUstream handle;
+    bool adopted;                     /* never destroyed */
     uint64_t id;                      /* in the ring of launches; 0 is the device's own stream */
     struct gpul_stream *next, **link; /* in the device's list, newest first, under its lock */
 };

@@ -1,4 +1,5 @@
-/* A way off the main road: every kind of memory, two dimensions, pools.  SPDX-License-Identifier: MIT */
+/* A way off the main road: every kind of memory, two dimensions, pools; streams and events beyond the
+ * common.  SPDX-License-Identifier: MIT */
 #include "road.h"
 
 #include <string.h>
@@ -6,8 +7,33 @@
 typedef struct kinds {
     gpul_buffer *managed, *pinned, *pooled, *growing, *plain, *registered, *foreign, *theirs, *rows;
     gpul_pool *pool;
-    gpul_stream *stream;
+    gpul_stream *stream, *adopted;
+    gpul_event *event, *second;
 } kinds;
+
+static void nothing(void *user)
+{
+    (void)user;
+}
+
+static gpul_status queue(kinds *k, gpul_device *device)
+{
+    gpul_stream_info info;
+    gpul_shared_event shared;
+    int least;
+    bool done;
+    TRY(gpul_device_priorities(device, &least, NULL));
+    TRY(gpul_stream_describe(&info, k->stream));
+    TRY(gpul_stream_adopt(&k->adopted, device, gpul_stream_handle(k->stream)));
+    TRY(gpul_stream_call(device, k->adopted, nothing, NULL));
+    TRY(gpul_stream_attach(k->stream, k->managed, GPUL_ATTACH_SINGLE));
+    TRY(gpul_event_make(&k->event, device, gpul_event_opts(.no_timing = true, .shared = true)));
+    TRY(gpul_event_record(k->event, k->adopted));
+    TRY(gpul_event_done(&done, k->event));
+    TRY(gpul_event_share(&shared, k->event));
+    TRY(gpul_event_adopt(&k->second, device, gpul_event_handle(k->event)));
+    return gpul_event_sync(k->second);
+}
 
 static gpul_status go(kinds *k, gpul_device *device)
 {
@@ -20,6 +46,7 @@ static gpul_status go(kinds *k, gpul_device *device)
     TRY(gpul_advise(k->managed, 0, 64, GPUL_ADVICE_PREFERRED, device));
     TRY(gpul_prefetch(k->managed, 0, 64, NULL, NULL));
     TRY(gpul_alloc(&k->pinned, device, 64, gpul_alloc_opts(.memory = GPUL_MEMORY_PINNED)));
+    TRY(queue(k, device));
     TRY(gpul_pool_new(&k->pool, device, gpul_pool_opts(.keep = 4096)));
     TRY(gpul_alloc(&k->pooled, device, 64,
                    gpul_alloc_opts(.memory = GPUL_MEMORY_POOL, .pool = k->pool, .stream = k->stream,
@@ -53,6 +80,9 @@ gpul_status travel_kinds(gpul_device *device)
     gpul_buffer **all[] = { &k.theirs,  &k.managed,    &k.pinned, &k.pooled, &k.growing,
                             &k.foreign, &k.registered, &k.plain,  &k.rows };
     gpul_pool_free(&k.pool);
+    gpul_event_free(&k.second);
+    gpul_event_free(&k.event);
+    gpul_stream_free(&k.adopted);
     gpul_stream_free(&k.stream);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) gpul_buffer_free(all[i]);
     return status;
