@@ -716,5 +716,6 @@ GPUL_API bool gpul_doctor_ready(const gpul_doctor *doctor); /* a kernel can be c
 #include <gpulaunch/device.h>
 #include <gpulaunch/link.h>
 #include <gpulaunch/memory.h>
+#include <gpulaunch/module.h>
 #include <gpulaunch/stream.h>
 #endif

@@ -204,6 +204,7 @@ CUresult gpul__memory_take(gpul_buffer *buffer, const gpul_alloc_opts *opts, con
 void gpul__memory_give_back(gpul_buffer *buffer)
 {
     const gpul__driver *driver = gpul__api(buffer->device);
+    if (buffer->module) return;
     switch (buffer->memory) {
     case GPUL_MEMORY_DEVICE:
     case GPUL_MEMORY_MANAGED: driver->MemFree(buffer->address); break;

@@ -17,7 +17,7 @@ static gpul_status refused(gpul_module *module, CUresult result, const char *ent
 {
     return gpul__refused(module->device,
                          &(gpul__refusal){ GPUL__LOAD_FAILED, result, entry, NULL, 0 },
-                         "the kernel '%s' does not tell about itself", name);
+                         "the kernel '%s' cannot be loaded or asked", name);
 }
 
 /* Fills what comes from the device.  Only the largest block is needed; the rest stays unknown where a
@@ -86,6 +86,14 @@ static void set_limits(gpul_kernel *k)
     if (k->param_bytes > device->max_parameter_bytes) k->special |= GPUL__KERNEL_PARAMETERS;
 }
 
+/* Loads the code now: done at the first launch, as drivers like to, it would break a capture. */
+static gpul_status preload(const gpul_kernel *k)
+{
+    CUresult result = GPUL__CALL(gpul__api(k->device), FuncLoad, k->function);
+    if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_SUPPORTED) return GPUL_OK;
+    return refused(k->module, result, "cuFuncLoad", k->info.name);
+}
+
 /* The driver's own layout, where it tells (12.4), must be ours: nobody else would notice a mistake. */
 static gpul_status compare_layout(const gpul_kernel *k)
 {
@@ -143,6 +151,7 @@ gpul_status gpul__kernel_new(gpul_kernel **out, gpul_module *module, const gpul_
     k->info = *info;
     k->kept_name = gpul__device_keep_name(module->device, info->name);
     gpul_status status = k->kept_name ? make_slots(k) : gpul__no_memory();
+    if (status == GPUL_OK) status = preload(k);
     if (status == GPUL_OK) status = read_attributes(k);
     if (status == GPUL_OK) status = compare_layout(k);
     if (status == GPUL_OK) {

@@ -9,7 +9,7 @@ static void destroy(gpul_module *module)
 {
     gpul_device *device = module->device;
     bool pushed;
-    if (module->handle && gpul__enter_quietly(device, &pushed)) {
+    if (module->handle && !module->adopted && gpul__enter_quietly(device, &pushed)) {
         gpul__api(device)->ModuleUnload(module->handle);
         gpul__leave(device, pushed);
     }
@@ -95,6 +95,22 @@ gpul_status gpul_load(gpul_module **out, gpul_device *device, gpul_image *image,
     if (status == GPUL_OK) *out = module;
     else destroy(module);
     return status;
+}
+
+gpul_status gpul_module_adopt(gpul_module **out, gpul_device *device, void *handle)
+{
+    GPUL__OUT(out, NULL);
+    GPUL__NEED(device);
+    GPUL__NEED(handle);
+    gpul_image *image = gpul__image_new();
+    gpul_module *module = image ? new_module(device, image) : NULL;
+    gpul_image_free(&image);
+    if (!module) return gpul__no_memory();
+    module->handle = handle;
+    module->adopted = true;
+    module->info = (gpul_module_info){ .choice = "adopted", .info_log = "", .error_log = "" };
+    *out = module;
+    return GPUL_OK;
 }
 
 void gpul_module_free(gpul_module **module)

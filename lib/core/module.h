@@ -10,6 +10,7 @@ struct gpul_module {
     gpul_device *device; /* a reference */
     gpul_image *image;   /* a reference */
     CUmodule handle;
+    bool adopted;      /* never unloaded */
     gpul__arena arena; /* logs and the like */
     gpul_module_info info;
     pthread_mutex_t lock;     /* guards what follows */
@@ -17,6 +18,11 @@ struct gpul_module {
     gpul_kernel_info *listed; /* what the driver lists, when the image lists nothing */
     size_t listed_count;
 };
+
+static inline void gpul__module_take(gpul_module *module)
+{
+    gpul__refs_take(&module->refs);
+}
 
 /* Everything about one load: the form, the options and what came back. */
 typedef struct gpul__load {

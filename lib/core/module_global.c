@@ -1,6 +1,7 @@
 /* __device__ and __constant__ variables of a module, by name.  SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "core/buffer.h"
 #include "core/context.h"
 #include "core/device_failure.h"
 #include "core/module.h"
@@ -99,6 +100,49 @@ gpul_status gpul_module_global(uint64_t *address, size_t *size, gpul_module *mod
     if (address) *address = found.address;
     if (size) *size = found.size;
     return GPUL_OK;
+}
+
+/* The variable as a buffer; with the context current. */
+static gpul_status as_buffer(gpul_buffer **out, gpul_module *module, const char *name,
+                             const gpul_alloc_opts *opts)
+{
+    variable found = { 0 };
+    gpul_status status = find(&found, module, name);
+    if (status != GPUL_OK) return status;
+    gpul_device *device = module->device;
+    unsigned managed = 0;
+    CUresult result = gpul__api(device)->PointerGetAttribute(
+        &managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, found.address);
+    if (result != CUDA_SUCCESS) managed = 0;
+    const gpul_alloc_opts as = { .type = opts ? opts->type : GPUL_TYPE_UNKNOWN,
+                                 .name = opts && opts->name ? opts->name : name,
+                                 .memory = managed ? GPUL_MEMORY_MANAGED : GPUL_MEMORY_FOREIGN };
+    gpul_buffer *buffer = gpul__buffer_new(device, found.size, &as);
+    if (!buffer) return gpul__no_memory();
+    buffer->address = found.address;
+    if (managed) buffer->host = (void *)(uintptr_t)found.address;
+    gpul__module_take(module);
+    buffer->module = module;
+    gpul__buffer_keep(buffer);
+    *out = buffer;
+    return GPUL_OK;
+}
+
+gpul_status gpul_module_variable(gpul_buffer **out, gpul_module *module, const char *name,
+                                 const gpul_alloc_opts *opts)
+{
+    GPUL__OUT(out, NULL);
+    GPUL__NEED(module);
+    GPUL__NEED(name);
+    if (opts && (unsigned)opts->type > GPUL_OTHER)
+        return gpul__fail(GPUL__ARGS_INVALID, (.call = "gpul_module_variable"),
+                          "type is %d, which is none of gpul_type", (int)opts->type);
+    bool pushed;
+    gpul_status status = gpul__enter(module->device, &pushed, "gpul_module_variable");
+    if (status != GPUL_OK) return status;
+    status = as_buffer(out, module, name, opts);
+    gpul__leave(module->device, pushed);
+    return status;
 }
 
 /* Copies in one direction: `source` or `destination` is NULL. */

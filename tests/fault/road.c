@@ -21,9 +21,9 @@ static const char source[] = "__device__ unsigned counter;\n"
 typedef struct objects {
     gpul_device *device;
     gpul_image *image;
-    gpul_module *module;
+    gpul_module *module, *adopted;
     const gpul_kernel *fill, *step;
-    gpul_buffer *buffer, *other, *view;
+    gpul_buffer *buffer, *other, *view, *variable;
     gpul_stream *stream;
     gpul_event *start, *end;
 } objects;
@@ -76,6 +76,8 @@ static gpul_status work(objects *o)
     TRY(gpul_stream_sync(o->stream));
     TRY(gpul_read(got, o->buffer, 0, sizeof got, NULL));
     TRY(gpul_module_global(&address, &size, o->module, "counter"));
+    TRY(gpul_module_variable(&o->variable, o->module, "counter", NULL));
+    TRY(gpul_module_adopt(&o->adopted, o->device, gpul_module_handle(o->module)));
     TRY(gpul_global_write(o->module, "counter", 0, &counter, sizeof counter));
     TRY(gpul_global_read(&counter, o->module, "counter", 0, sizeof counter));
     TRY(gpul_kernel_occupancy(&threads, o->fill, 64, 0));
@@ -89,6 +91,8 @@ static void free_all(objects *o)
     gpul_device_free(&o->device);
     gpul_buffer_free(&o->other);
     gpul_module_free(&o->module);
+    gpul_module_free(&o->adopted);
+    gpul_buffer_free(&o->variable);
     gpul_event_free(&o->end);
     gpul_image_free(&o->image);
     gpul_stream_free(&o->stream);
