@@ -1,15 +1,18 @@
-/* Seven kernels on the CPU device beside the same algorithms in C on one core: times, ratios, and
- * what two workers gain.  Prints a table; checks every result.
+/* Seven kernels on the CPU device beside the same algorithms in C on one core, and in OpenCL C where the
+ * build found OpenCL: times, ratios, what two workers gain (and what two threads of C gain on this
+ * machine), and the bytes of state that a warp has.  Prints a table; checks every result of the device.
  *
  *     cpu_kernels [--isa v2|v3|v4] [--threads N] [--repeat N] [NAME...]
  * SPDX-License-Identifier: MIT */
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "cpu_native.h"
+#include "cpu_opencl.h"
 #include "ptx/engine.h"
 
 /* Processor time of this thread, which does all the work where there is one worker; else time that
@@ -33,7 +36,6 @@ typedef struct device {
     ptx_memory *memory;
     ptx_engine *engine;
     ptx_program *program;
-    uint64_t warp_instructions, thread_instructions; /* of the last launch */
 } device;
 
 static ptx_module *read_module(void)
@@ -105,8 +107,6 @@ static double launch(device *d, const char *name, shape s, const void *params, s
         ptx_report_render(&report, &text);
         fail(gpul__str_text(&text));
     }
-    d->warp_instructions = report.warp_instructions;
-    d->thread_instructions = report.thread_instructions;
     ptx_report_free(&report);
     return time;
 }
@@ -306,6 +306,41 @@ static const struct {
                { "mandelbrot", mandelbrot, 1.2 } };
 enum { TRIALS = sizeof trials / sizeof *trials };
 
+/* ------------------------------------------------------------------ the machine */
+
+static void *one_native(void *out)
+{
+    native_strict.mandelbrot(512, 512, 256, out);
+    return NULL;
+}
+
+/* How much faster two threads of C do twice the work than one: what the machine has to give at this
+ * moment, to judge the gain of two workers by. */
+static double native_gain(void)
+{
+    unsigned *out = malloc(8 * 512 * 512);
+    double alone, together;
+    if (!out) fail("out of memory");
+    BEST(alone, one_native(out); one_native(out));
+    BEST(together, {
+        pthread_t other;
+        if (pthread_create(&other, NULL, one_native, out + 512 * 512)) fail("no thread");
+        one_native(out);
+        pthread_join(other, NULL);
+    });
+    free(out);
+    return alone / together;
+}
+
+static uint32_t state_of(const device *d, const char *named)
+{
+    ptx_kernel_info info;
+    char name[32];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(named, "-"), named);
+    ptx_kernel_describe(ptx_program_find_kernel(d->program, name), &info);
+    return info.warp_state;
+}
+
 int main(int argc, char **argv)
 {
     ptx_isa isa = PTX_ISA_AUTO;
@@ -327,21 +362,23 @@ int main(int argc, char **argv)
     ptx_module *module = read_module();
     device one = open_device(module, isa, 1), more = open_device(module, isa, threads);
     printf("%s; milliseconds, best of %d\n", ptx_engine_isa_name(one.engine), repeats);
-    printf("%-13s %9s %9s %9s %7s %6s %9s %6s %12s %8s\n", "kernel", "device", "C -O3", "C -Ofast",
-           "ratio", "goal", "threads", "gain", "warp insns", "ns/insn");
+    printf("%-13s %9s %9s %9s %7s %6s %9s %9s %6s %7s %6s\n", "kernel", "device", "C -O3",
+           "C -Ofast", "ratio", "goal", "OpenCL", "threads", "gain", "C gain", "state");
     for (int t = 0; t < TRIALS; t++) {
         if (!all && !wanted[t]) continue;
         clock_used = CLOCK_THREAD_CPUTIME_ID;
         trial a = trials[t].run(&one);
         clock_used = CLOCK_MONOTONIC;
         trial wall = trials[t].run(&one), b = trials[t].run(&more);
-        char goal[16] = "-";
+        double machine = native_gain(), opencl = opencl_time(trials[t].name, repeats);
+        char goal[16] = "-", by_opencl[16] = "-";
         if (trials[t].goal > 0) snprintf(goal, sizeof goal, "%.1f", trials[t].goal);
-        printf("%-13s %9.3f %9.3f %9.3f %7.2f %6s %9.3f %6.2f %12llu %8.2f\n", trials[t].name,
-               a.device * 1e3, a.strict * 1e3, a.fast * 1e3, a.device / a.strict, goal,
-               b.device * 1e3, wall.device / b.device, (unsigned long long)one.warp_instructions,
-               a.device * 1e9 / (double)one.warp_instructions);
+        if (opencl > 0) snprintf(by_opencl, sizeof by_opencl, "%.3f", opencl * 1e3);
+        printf("%-13s %9.3f %9.3f %9.3f %7.2f %6s %9s %9.3f %6.2f %7.2f %6u\n", trials[t].name,
+               a.device * 1e3, a.strict * 1e3, a.fast * 1e3, a.device / a.strict, goal, by_opencl,
+               b.device * 1e3, wall.device / b.device, machine, state_of(&one, trials[t].name));
     }
+    printf("OpenCL: %s\n", opencl_platform());
     close_device(&one);
     close_device(&more);
     ptx_module_free(module);
