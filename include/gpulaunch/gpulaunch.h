@@ -718,4 +718,5 @@ GPUL_API bool gpul_doctor_ready(const gpul_doctor *doctor); /* a kernel can be c
 #include <gpulaunch/memory.h>
 #include <gpulaunch/module.h>
 #include <gpulaunch/stream.h>
+#include <gpulaunch/texture.h>
 #endif

@@ -2,14 +2,22 @@
 #ifndef GPUL_CORE_TEXTURE_H
 #define GPUL_CORE_TEXTURE_H
 
+#include <gpulaunch/texture.h>
+
 #include "core/device.h"
 
 struct gpul_array {
     gpul__refs refs;
     gpul_device *device; /* a reference */
     CUarray handle;
+    char *name;
     size_t width, height, depth; /* elements; height and depth 0 where there is none */
     size_t element;              /* bytes */
+    gpul_type type;
+    bool surface;
 };
+
+/* The driver's format of a channel and its bytes; false: textures have no such type. */
+bool gpul__channel_format(CUarray_format *out, size_t *bytes, gpul_type type);
 
 #endif

@@ -20,5 +20,11 @@ bool all_options(gpul_device **device, gpul_image **image, gpul_module **module,
     failed |= GPUL_OK !=
               gpul_link(image, *device, NULL, 0,
                         gpul_link_opts(.name = "linked", .jit = gpul_load_opts(.debug = true)));
+    gpul_array *array;
+    gpul_texture *texture;
+    failed |=
+        gpul_array_new(&array, *device, gpul_array_opts(.type = GPUL_F32, .width = 4)) != GPUL_OK;
+    failed |=
+        gpul_texture_new(&texture, gpul_texture_opts(.array = array, .linear = true)) != GPUL_OK;
     return failed;
 }
