@@ -321,6 +321,15 @@ static bool unknown_type(target *t, span *at, size_t size)
     gpul_type type = size == 8 ? GPUL_I64 : size == 4 ? GPUL_I32 : size == 2 ? GPUL_I16 : GPUL_I8;
     if (slash && type_from_short(&type, value, (size_t)(slash - value))) {
         *at = span_part(at->word, slash + 1, at->word->text + at->end);
+    } else if (size == 8 &&
+               (memchr(value, ',', length_of(*at)) || memchr(value, ':', length_of(*at)))) {
+        message *m = message_at_span(fail(CODE_ARGS_TYPE,
+                                          "parameter %s has 8 bytes of a type that the image does "
+                                          "not tell, and \"%.*s\" is no number",
+                                          t->name, (int)length_of(*at), value),
+                                     *at);
+        message_hint(m, "%s=f32/%.*s  for a buffer of floats", t->name, (int)length_of(*at), value);
+        return false;
     }
     if (type_size(type) != size) {
         message *m =

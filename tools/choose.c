@@ -89,6 +89,12 @@ static const char *last_part(const char *name)
     return strchr(best, '<') ? best : mem_copy(best, strcspn(best, "("));
 }
 
+/* Of a template: something that -k takes. */
+const char *instance_of(const gpul_kernel_info *k)
+{
+    return *k->expression ? k->expression : mem_format("%s<float>", k->name);
+}
+
 const gpul_kernel_info *find_kernel(const gpul_image *image, const char *name, size_t *count)
 {
     const gpul_kernel_info *found = NULL;
@@ -100,9 +106,11 @@ const gpul_kernel_info *find_kernel(const gpul_image *image, const char *name, s
         for (size_t i = 0; i < kernels; i++) {
             const gpul_kernel_info *k = gpul_image_kernel(image, i);
             const char *own = squeezed(k->name);
-            bool fits = pass ? same_text(last_part(own), wanted)
-                             : same_text(own, wanted) || same_text(k->symbol, name) ||
-                                   same_text(overload_of(k), wanted);
+            bool fits = pass
+                            ? same_text(last_part(own), wanted)
+                            : same_text(own, wanted) || same_text(k->symbol, name) ||
+                                  (!k->is_template && same_text(squeezed(k->expression), wanted)) ||
+                                  same_text(overload_of(k), wanted);
             if (!fits) continue;
             found = k;
             ++*count;
@@ -126,8 +134,7 @@ static void list_kernels(const plan *p, message *m, const char *fitting)
             continue;
         message_note_at(m, place_of_kernel(p, k), "%s%s%s%s", signature_of(k),
                         k->is_template ? ", a template: name its arguments, as in -k '" : "",
-                        k->is_template ? mem_format("%s<float>", k->name) : "",
-                        k->is_template ? "'" : "");
+                        k->is_template ? instance_of(k) : "", k->is_template ? "'" : "");
     }
     if (kernels > 12)
         message_note(m, "and %zu more: gpulaunch inspect %s", kernels - 12, p->source->path);
@@ -138,8 +145,8 @@ static const gpul_kernel_info *no_such_kernel(const plan *p, const step_request 
     size_t kernels = gpul_image_kernel_count(p->image);
     const char **names = mem_array(kernels + 1, sizeof *names);
     for (size_t i = 0; i < kernels; i++) names[i] = gpul_image_kernel(p->image, i)->name;
-    message *m =
-        fail(CODE_LAUNCH_NO_KERNEL, "%s has no kernel '%s'", p->source->path, request->kernel);
+    message *m = fail(CODE_LAUNCH_NO_KERNEL, "%s has no kernel '%s'%s", p->source->path,
+                      request->kernel, kernels ? "" : ": it has no kernels at all");
     message_at_span(m, request->kernel_at);
     const char *near = nearest_name(request->kernel, names, kernels);
     for (size_t i = 0; near && i < kernels; i++)
@@ -188,7 +195,7 @@ const gpul_kernel_info *choose_kernel(const plan *p, const step_request *request
                                      request->kernel),
                                 request->kernel_at);
             message_note_at(m, place_of_kernel(p, found), "%s", signature_of(found));
-            message_hint(m, "-k '%s<float>'", found->name);
+            message_hint(m, "-k '%s'", instance_of(found));
             return NULL;
         }
         return found;
@@ -219,7 +226,7 @@ const gpul_kernel_info *choose_kernel(const plan *p, const step_request *request
         const gpul_kernel_info *k = gpul_image_kernel(p->image, i);
         if (only_expected(p, k->name)) continue;
         text_format(&hint, "%s-k %s", shown++ ? ", or " : "",
-                    k->is_template ? mem_format("'%s<float>'", k->name) : shell_quoted(k->name));
+                    shell_quoted(k->is_template ? instance_of(k) : k->name));
     }
     message_hint(m, "%s", text_of(&hint));
     return NULL;

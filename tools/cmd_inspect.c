@@ -117,8 +117,8 @@ static void print_kernel(const source_file *source, const gpul_image *image,
     if (k->is_template) text_add(&line, "     a template");
     puts(text_of(&line));
     if (k->is_template) {
-        printf("  try:  gpulaunch inspect %s -k '%s<float>'\n", shell_quoted(source->path),
-               k->name);
+        printf("  try:  gpulaunch inspect %s -k '%s'\n", shell_quoted(source->path),
+               instance_of(k));
         return;
     }
     size_t names = 0, types = 0;

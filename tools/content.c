@@ -49,6 +49,10 @@ message *value_message(value_fault fault, span at, const char *name, const char 
                      text_of(&factors));
     }
     if (declared.kind != PLACE_NONE) message_note_at(m, declared, "declared here");
+    bool character = length_of(at) == 1 && (type == GPUL_I8 || type == GPUL_U8);
+    if (fault == VALUE_NO_NUMBER && character)
+        message_hint(m, "%s=%s for the character, or its number", name,
+                     mem_format(strchr("\"\\$`!", *given) ? "'\\'%s\\''" : "\"'%s'\"", given));
     if (fault == VALUE_OCTAL) message_hint(m, "%s=%s", name, given + strspn(given, "0"));
     return m;
 }

@@ -17,10 +17,9 @@ static device_buffer *of(const buffer *b)
 
 /* ---- Loading ---- */
 
-bool execution_load(execution *x)
+bool load_image(gpul_module **out, const plan *p, const session *s)
 {
-    plan *p = x->plan;
-    if (gpul_load(&x->module, x->session->device, (gpul_image *)p->image, NULL)) {
+    if (gpul_load(out, s->device, (gpul_image *)p->image, NULL)) {
         message *m = library_message(p);
         for (size_t i = 0; i < p->request->compile.count; i++) {
             const option_use *use = &p->request->compile.items[i].use;
@@ -30,6 +29,13 @@ bool execution_load(execution *x)
         return false;
     }
     log_drain();
+    return true;
+}
+
+bool execution_load(execution *x)
+{
+    plan *p = x->plan;
+    if (!x->module && !load_image(&x->module, p, x->session)) return false;
     for (size_t i = 0; i < p->steps.count; i++) {
         step *s = p->steps.items[i];
         const char *name =
@@ -229,7 +235,7 @@ bool launch_step(const step *s, gpul_arglist args)
 }
 
 /* A failing launch or wait, with the words that are to blame. */
-static bool launch_failed(execution *x, const step *s)
+static bool launch_failed(execution *x, const step *s, bool too_long)
 {
     message *m = library_message(x->plan);
     if (m->at.kind == PLACE_NONE) {
@@ -243,6 +249,11 @@ static bool launch_failed(execution *x, const step *s)
         if (at.word) message_at_span(m, at);
     }
     if (m->code / 100 == 8) fault_notes(m, s);
+    if (m->code == CODE_EXECUTE_TIMEOUT && too_long) {
+        m->text =
+            mem_format("'%s' has not ended after %g s", s->kernel->name, x->plan->request->timeout);
+        message_hint(m, "a larger --timeout, or look for a loop that does not end");
+    }
     return false;
 }
 
@@ -270,7 +281,8 @@ bool execution_run_step(execution *x, size_t index)
     }
     progress(mem_format("running %s", s->kernel->name));
     capture_begin(x->session);
-    if (x->plan->request->timeout > 0) limit_time(x->plan->request->timeout, s->kernel->name);
+    if (x->plan->request->timeout > 0)
+        limit_time(x->plan->request->timeout, s->kernel->name, x->session->device);
     bool good = !timed || gpul_event_record(start, NULL) == GPUL_OK;
     for (uint64_t i = 0; good && i < s->request->repeat; i++) {
         good = launch_step(s, args[swap ? i & 1 : 0]);
@@ -278,14 +290,14 @@ bool execution_run_step(execution *x, size_t index)
     }
     if (good && timed) good = gpul_event_record(end, NULL) == GPUL_OK;
     if (good) good = gpul_sync(x->session->device) == GPUL_OK;
-    limit_time(0, "");
+    bool too_long = limit_time(0, "", NULL);
     progress(NULL);
     capture_end(x->session, x->silent ? NULL : printf_stream());
     float milliseconds = 0;
     if (good && timed) good = gpul_event_elapsed(&milliseconds, start, end) == GPUL_OK;
     if (good && x->times_ns) x->times_ns[index] = (double)milliseconds * 1e6;
     if (good) timeline_device(s->kernel->name, (double)milliseconds * 1e6);
-    if (!good) launch_failed(x, s);
+    if (!good) launch_failed(x, s, too_long);
     log_drain();
     gpul_event_free(&start);
     gpul_event_free(&end);

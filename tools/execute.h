@@ -30,7 +30,8 @@ typedef struct execution {
 enum { POISON_FIRST = 0xa5, POISON_SECOND = 0x5a };
 
 /* Loads the image and gives every step its handle and its kernel's facts on this device. */
-bool execution_load(execution *x);
+bool load_image(gpul_module **out, const plan *p, const session *s);
+bool execution_load(execution *x); /* loads the image unless x->module is there */
 
 /* Memory for all buffers; contents; the two may be repeated for another run of the same plan. */
 bool execution_allocate(execution *x);

@@ -112,6 +112,7 @@ void fault_notes(message *m, const step *s)
         else text_add(&words, arg->shown && *arg->shown ? arg->shown : "...");
     }
     if (words.length) message_note(m, "the arguments:%s", text_of(&words));
+    if (m->code != CODE_EXECUTE_ADDRESS) return;
     for (uint32_t i = 0; i < s->kernel->param_count; i++) {
         const argument *n = &s->arguments[i];
         gpul_type type;

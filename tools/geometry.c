@@ -336,7 +336,8 @@ static void warn_flat(const plan *p, const step *s, bool strict)
     unsigned said = s->request->grid.rank > s->request->block.rank ? s->request->grid.rank
                                                                    : s->request->block.rank;
     if (s->request->threads.rank > said) said = s->request->threads.rank;
-    if (said > (unsigned)axis) return; /* y = 1 was written */
+    if (said > (unsigned)axis) return;                           /* y = 1 was written */
+    if (s->request->grid.rank && s->request->block.rank) return; /* nothing was inferred */
     message *m = message_new(strict ? SEVERITY_ERROR : SEVERITY_WARNING, CODE_LAUNCH_FLAT,
                              "'%s' uses the %c index, but the launch is %s-dimensional (%s of %s)",
                              k->name, "xyz"[axis], axis == 1 ? "one" : "two", dims_text(s->grid),

@@ -70,7 +70,11 @@ bool job_compile(job *j, session *s, const element_list *build)
     progress(mem_format("compiling %s", j->source->path));
     j->image = compile_source(&c);
     progress(NULL);
-    return j->image != NULL;
+    if (!j->image) return false;
+    if (!j->source->is_image || !s) return true;
+    /* A file that this device cannot load is told before any word about arguments. */
+    const plan p = { .source = j->source, .image = j->image, .request = &j->request };
+    return load_image(&j->module, &p, s);
 }
 
 bool job_bind(job *j, const session *s)
@@ -85,7 +89,10 @@ bool job_load(job *j, session *s, bool strict)
 {
     /* the CPU device watches every access itself */
     bool fences = s->info->backend == GPUL_BACKEND_CUDA || j->request.guard;
-    j->run = (execution){ .plan = &j->plan, .session = s, .guard = fences && !j->request.no_guard };
+    j->run = (execution){
+        .plan = &j->plan, .session = s, .module = j->module, .guard = fences && !j->request.no_guard
+    };
+    j->module = NULL;
     j->run.times_ns = mem_array(j->plan.steps.count + 1, sizeof *j->run.times_ns);
     return execution_load(&j->run) && plan_geometry(&j->plan, strict);
 }
@@ -94,6 +101,7 @@ void job_free(job *j)
 {
     results_drop(&j->results);
     if (j->run.plan) execution_free(&j->run);
+    gpul_module_free(&j->module);
     plan_free(&j->plan);
     gpul_image_free(&j->image);
 }

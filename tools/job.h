@@ -12,6 +12,7 @@ typedef struct job {
     const case_definition *definition; /* NULL: directives are ignored */
     run_request request;
     gpul_image *image;
+    gpul_module *module; /* of an image file, until the run has it */
     plan plan;
     execution run;
     results results;

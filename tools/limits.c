@@ -14,18 +14,22 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct timespec until;
-    bool on, running;
+    bool on, running, reached;
+    gpul_device *device;
     char what[256];
     double seconds;
 } watch = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 
-/* Waits for the moment; a launch cannot be called off, so the process ends. */
+/* Waits for the moment.  A launch on a GPU cannot be called off, so the process ends. */
 static void *watcher(void *unused)
 {
     (void)unused;
     pthread_mutex_lock(&watch.lock);
     while (watch.on)
         if (pthread_cond_timedwait(&watch.changed, &watch.lock, &watch.until) != 0 && watch.on) {
+            watch.reached = true;
+            watch.on = false;
+            if (gpul_interrupt(watch.device) == GPUL_OK) break;
             if (!message_style.held)
                 fprintf(stderr,
                         "gpulaunch: error[GL%04d]: %s: '%s' has not ended after %g s\n"
@@ -40,10 +44,13 @@ static void *watcher(void *unused)
     return NULL;
 }
 
-void limit_time(double seconds, const char *what)
+bool limit_time(double seconds, const char *what, gpul_device *device)
 {
     pthread_mutex_lock(&watch.lock);
+    bool reached = watch.reached;
     watch.on = seconds > 0;
+    watch.device = device;
+    watch.reached = false;
     if (watch.on) {
         clock_gettime(CLOCK_REALTIME, &watch.until);
         watch.until.tv_sec += (time_t)seconds;
@@ -62,6 +69,7 @@ void limit_time(double seconds, const char *what)
     }
     pthread_cond_signal(&watch.changed);
     pthread_mutex_unlock(&watch.lock);
+    return reached;
 }
 
 static void on_interrupt(int number)

@@ -78,6 +78,7 @@ bool bind_values(plan *p, step *s);
 
 /* Kernels that may be meant by `name`: counts them and returns the last; templates are counted when
  * their base name fits. */
+const char *instance_of(const gpul_kernel_info *k); /* of a template: something that -k takes */
 const gpul_kernel_info *find_kernel(const gpul_image *image, const char *name, size_t *count);
 bool expression_needed(const char *kernel_name); /* 'scale<float>' must be asked of the compiler */
 

@@ -34,8 +34,11 @@ static bool for_programmers(const char *hint)
 
 static void add_hints(message *m, const gpul_error *e)
 {
-    if (m->code == CODE_COMPILE_EMPTY && e->hint && strchr(e->hint, '<'))
-        message_hint(m, "-k 'NAME<float>'");
+    static const char instance[] = "name the instance that is wanted, such as ";
+    if (m->code == CODE_COMPILE_EMPTY && e->hint && starts_with(e->hint, instance)) {
+        message_hint(m, "-k %s", shell_quoted(e->hint + strlen(instance)));
+        return;
+    }
     if (!e->hint || for_programmers(e->hint)) return;
     for (const char *line = e->hint; *line;) { /* several hints stand on lines of their own */
         size_t length = strcspn(line, "\n");

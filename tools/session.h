@@ -31,8 +31,9 @@ message *library_message(const plan *p);
 void capture_begin(const session *s);
 void capture_end(const session *s, FILE *to);
 
-/* Ends the process with 124 when `seconds` have passed; 0 turns it off. */
-void limit_time(double seconds, const char *what);
+/* When `seconds` have passed, what runs on the CPU device is ended and the waiting call fails; a kernel of a
+ * GPU cannot be, so the process ends with 124.  Zero turns the limit off; true: it had been reached. */
+bool limit_time(double seconds, const char *what, gpul_device *device);
 void interrupts_start(void); /* Ctrl-C: leftovers are removed, exit 130 */
 extern volatile int interrupted;
 void interrupts_hold(bool hold); /* bench: finish the point, then stop */

@@ -1,5 +1,6 @@
 /* Reading the source file.  SPDX-License-Identifier: MIT */
 #include <dirent.h>
+#include <sys/stat.h>
 
 #include "source.h"
 
@@ -48,7 +49,11 @@ bool source_read_path(source_file *out, const char *path, place at)
     const char *why;
     if (!file_slurp(&data, &out->size, path, &why)) {
         message *m = message_at(fail(CODE_FILE_OPEN, "%s cannot be read: %s", path, why), at);
-        const char *near = near_file(out->folder, path);
+        struct stat facts;
+        bool folder = stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+        const char *near = folder ? NULL : near_file(out->folder, path);
+        if (folder)
+            message_hint(m, "gpulaunch check %s  runs every kernel file in it", shell_quoted(path));
         if (near) message_hint(m, "%s", shell_quoted(near));
         if (strchr(path, '='))
             message_hint(

@@ -294,6 +294,11 @@ GPUL_API void *gpul_device_context(const gpul_device *device);
  * back here, with the launches that may have caused it. */
 GPUL_API gpul_status gpul_sync(gpul_device *device);
 
+/* Ends the kernels that run on the device, from any thread: the call that waits for them fails with
+ * E_TIMEOUT and says where their threads stand.  For the CPU device; no driver can end a kernel of a GPU
+ * (E_UNSUPPORTED), which ends with the process.  Thread-safety: safe. */
+GPUL_API gpul_status gpul_interrupt(gpul_device *device);
+
 /* ---- Compile ------------------------------------------------------------------------------- */
 
 /* A header given as text: #include "name" or <name> finds it. */
@@ -474,6 +479,9 @@ typedef struct gpul_kernel_info {
     int min_blocks;       /* second number of __launch_bounds__; 0 none */
     bool bound_exact;     /* the block must be exactly bound_threads (.reqntid) */
     int cluster[3];       /* compiled-in cluster size; 0 none */
+    /* The name expression that asked for it, "poly<float>", or "".  Of a template that nobody instantiated:
+     * an instance that could be asked for. */
+    const char *expression;
 } gpul_kernel_info;
 
 /* The kernels of an image without loading it: needs no device.  Templates that were declared but not

@@ -142,6 +142,7 @@ static void kernel(struct walk *w, gpul_kernel_info *k)
     FIELD(k->min_blocks);
     FIELD(k->bound_exact);
     FIELD(k->cluster);
+    string(w, &k->expression);
 }
 
 static void global(struct walk *w, gpul_global_info *g)

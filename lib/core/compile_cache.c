@@ -13,6 +13,7 @@ static void add_compiler(gpul__key *key, const gpul__nvrtc *nvrtc)
 {
     struct stat file = { 0 };
     gpul__key_text(key, "library", gpul_version());
+    gpul__key_number(key, "entry layout", 2); /* of cache_image.c */
     gpul__key_text(key, "nvrtc", nvrtc->path);
     gpul__key_number(key, "nvrtc version", (uint64_t)(nvrtc->major * 100 + nvrtc->minor));
     if (stat(nvrtc->path, &file) != 0) return;

@@ -485,9 +485,13 @@ gpul_status gpul__compile_fail_empty(gpul__compile *c, const char *log)
 {
     const char *name = c->source.name;
     bool templates = false, kernels = false;
+    const char *example = NULL;
     for (size_t i = 0; i < c->scan.count; i++) {
         kernels |= c->scan.decls[i].is_global;
-        templates |= c->scan.decls[i].is_global && c->scan.decls[i].is_template;
+        if (!c->scan.decls[i].is_global || !c->scan.decls[i].is_template) continue;
+        templates = true;
+        if (!example && c->scan.decls[i].name != GPUL__NO_TOKEN)
+            example = gpul__template_example(&c->arena, &c->tokens, &c->scan.decls[i]);
     }
     if (!kernels && c->host.found && c->host.name) {
         uint32_t line = gpul__source_line(&c->source, c->host.offset);
@@ -509,6 +513,11 @@ gpul_status gpul__compile_fail_empty(gpul__compile *c, const char *log)
             "gpulaunch does what main() would do: it allocates, copies, launches and reads back");
         return gpul__hint("put __global__ before the function that is to run on the device");
     }
+    if (!c->tokens.count) {
+        gpul__fail(GPUL__COMPILE_EMPTY, (.call = "gpul_compile", .log = log),
+                   "%s is empty: no code, no kernel", name);
+        return gpul__hint("it should hold CUDA C++ with a __global__ function, or PTX");
+    }
     gpul__fail(GPUL__COMPILE_EMPTY, (.call = "gpul_compile", .log = log),
                "%s compiles, but gives no kernel%s", name,
                templates ? ": a template becomes one when its arguments are named"
@@ -527,6 +536,7 @@ gpul_status gpul__compile_fail_empty(gpul__compile *c, const char *log)
                                     c->tokens.text + token->offset));
     }
     if (templates)
-        return gpul__hint("name the instance that is wanted: an expression such as k<float>");
+        return gpul__hint("name the instance that is wanted, such as %s",
+                          example && *example ? example : "k<float>");
     return gpul__hint("put __global__ before the function that is to run on the device");
 }

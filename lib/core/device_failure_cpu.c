@@ -4,6 +4,13 @@
 
 #include <string.h>
 
+static gpul_status cannot_interrupt(const gpul_device *device)
+{
+    gpul__fail(GPUL__EXECUTE_UNSUPPORTED, (.call = "gpul_interrupt"),
+               "a kernel that runs on %s cannot be ended", device->info.name);
+    return gpul__hint("end the process, or run the kernel on the CPU device");
+}
+
 #ifdef GPUL_HAVE_CPU
 #include "cpu/cpu.h"
 
@@ -120,7 +127,24 @@ void gpul__tell_cpu_warnings(gpul_device *device)
     }
 }
 
+gpul_status gpul_interrupt(gpul_device *device)
+{
+    GPUL__NEED(device);
+    if (!device->is_cpu) return cannot_interrupt(device);
+    CUresult result = gpul__cpu_interrupt(device->context);
+    if (result == CUDA_SUCCESS) return GPUL_OK;
+    return gpul__refused(
+        device, &(gpul__refusal){ GPUL__EXECUTE_FAILED, result, "gpul_interrupt", NULL, 0 },
+        "the kernels of the device cannot be interrupted");
+}
+
 #else
+
+gpul_status gpul_interrupt(gpul_device *device)
+{
+    GPUL__NEED(device);
+    return cannot_interrupt(device);
+}
 
 bool gpul__tell_cpu_fault(gpul_device *device, const gpul__refusal *refusal,
                           const gpul__launch_record *known)

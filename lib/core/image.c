@@ -134,6 +134,9 @@ gpul__match gpul__kernel_match(const gpul_kernel_info *kernel, const char *name)
     while (*name == ' ' || *name == '&') name++;
     if (*kernel->symbol && strcmp(kernel->symbol, name) == 0) return GPUL__MATCH_SYMBOL;
     if (gpul__same_name(kernel->name, name)) return GPUL__MATCH_NAME;
+    if (!kernel->is_template && kernel->expression && *kernel->expression &&
+        gpul__same_name(kernel->expression, name))
+        return GPUL__MATCH_NAME;
     if (strncmp(name, "::", 2) == 0) name += 2;
     const char *open = open_of_params(name);
     size_t length = open ? (size_t)(open - name) : strlen(name);

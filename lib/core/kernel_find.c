@@ -51,6 +51,7 @@ static gpul_status fill_from_driver(gpul_module *module, gpul_kernel_info *info,
                                 .symbol = kept,
                                 .signature = kept,
                                 .file = "",
+                                .expression = "",
                                 .registers = -1,
                                 .shared_bytes = -1,
                                 .local_bytes = -1,
@@ -209,10 +210,9 @@ static gpul_status fail_template(const gpul_kernel_info *info)
 {
     gpul__fail(GPUL__LAUNCH_TEMPLATE, (.call = "gpul_module_kernel"),
                "'%s' is a template, which is no code until its arguments are known", info->name);
-    return gpul__hint(
-        "compile with the name expression, as in .expressions = { \"%s<float>\", NULL "
-        "}",
-        info->name);
+    return gpul__hint("compile with the name expression, as in .expressions = { \"%s%s\", NULL }",
+                      *info->expression ? info->expression : info->name,
+                      *info->expression ? "" : "<float>");
 }
 
 /* ---- Getting it ---- */

@@ -366,6 +366,19 @@ static void from_cubin(const gpul__cubin *cubin, const gpul__cubin_kernel *kerne
     memcpy(info->bound_threads, kernel->bound_threads, sizeof info->bound_threads);
 }
 
+/* As the user wrote it: defaults of a template's parameters are not in it. */
+static const char *expression_of(struct builder *b, const char *symbol)
+{
+    const gpul__probe *probe = b->in->probe;
+    size_t expression = 0;
+    for (size_t i = 0; probe && i < probe->count && expression < b->in->lowered_count; i++) {
+        if (probe->items[i].kind != GPUL__PROBE_EXPRESSION) continue;
+        const char *lowered = b->in->lowered[expression++];
+        if (lowered && strcmp(lowered, symbol) == 0) return copy(b, probe->items[i].name);
+    }
+    return "";
+}
+
 static bool build_kernel(struct builder *b, const struct entry *e, gpul_kernel_info *info)
 {
     *info = (gpul_kernel_info){ .registers = -1,
@@ -376,8 +389,10 @@ static bool build_kernel(struct builder *b, const struct entry *e, gpul_kernel_i
                                 .file = "" };
     info->symbol = copy(b, e->symbol);
     info->name = copy(b, e->name.name);
+    info->expression = expression_of(b, e->symbol);
     info->is_extern_c = !e->name.is_mangled;
-    if (!info->symbol || !info->name || !build_params(b, e, info)) return false;
+    if (!info->symbol || !info->name || !info->expression || !build_params(b, e, info))
+        return false;
     if (e->ptx && !from_ptx(b, e->ptx, info)) return false;
     if (e->cubin) from_cubin(b->in->cubin, e->cubin, !e->ptx, info);
     if (e->decl) place_kernel(b, e->decl, info);
@@ -401,7 +416,8 @@ static bool build_template(struct builder *b, const gpul__decl *decl, gpul_kerne
                                 .is_template = true };
     info->symbol = "";
     info->name = name ? copy(b, name) : NULL;
-    if (!info->name) return false;
+    info->expression = gpul__template_example(b->arena, b->in->tokens, decl);
+    if (!info->name || !info->expression) return false;
     gpul__declarators declared = { 0 };
     if (!gpul__scan_params(&declared, &b->scratch, b->in->tokens, decl)) return false;
     gpul_param *params = gpul__arena_alloc(b->arena, (declared.count + 1) * sizeof *params);

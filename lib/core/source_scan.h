@@ -56,6 +56,11 @@ void gpul__scan_free(gpul__scan *scan);
 /* The text of a token, in the arena. */
 const char *gpul__token_text(gpul__arena *arena, const gpul__tokens *tokens, size_t index);
 
+/* "demo::poly<float, 1>" for `template <typename T, int N>` in demo: something for each parameter that has no
+ * default; "" when the list has something else in it.  NULL: out of memory. */
+const char *gpul__template_example(gpul__arena *arena, const gpul__tokens *tokens,
+                                   const gpul__decl *decl);
+
 /* After the group that opens at `index` with ( [ or {; after `<` up to its `>`. */
 size_t gpul__after_group(const gpul__tokens *tokens, size_t index, size_t end);
 size_t gpul__after_angles(const gpul__tokens *tokens, size_t index, size_t end);

@@ -2,6 +2,9 @@
  * one misdeed and prints what the library says; the parent compares.  SPDX-License-Identifier: MIT */
 #include "suite.h"
 
+#include <pthread.h>
+#include <time.h>
+
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -160,6 +163,41 @@ static void one_past_the_end(void **state)
     gpul_module_free(&module);
 }
 
+static void *interrupt_soon(void *open)
+{
+    const struct timespec pause = { .tv_nsec = 50000000 };
+    nanosleep(&pause, NULL);
+    return (void *)(intptr_t)gpul_interrupt(open);
+}
+
+/* A kernel without end: the CPU device ends it and says where it stands; no driver ends one of a GPU. */
+static void interrupted_kernel(void **state)
+{
+    (void)state;
+    if (!on_cpu()) {
+        assert_int_equal(gpul_interrupt(device), GPUL_E_UNSUPPORTED);
+        assert_true(said("cannot be ended"));
+        return;
+    }
+    gpul_module *module = load_kernels("faults");
+    const int zero = 0;
+    gpul_buffer *flag = buffer_of(sizeof zero, &zero);
+    pthread_t thread;
+    void *result;
+    assert_ok(gpul_launch(kernel_of(module, "spin"),
+                          gpul_launch_opts(.grid = { 1 }, .block = { 32 }), gpul_args(flag)));
+    assert_int_equal(pthread_create(&thread, NULL, interrupt_soon, device), 0);
+    assert_int_equal(gpul_sync(device), GPUL_E_TIMEOUT);
+    assert_int_equal(gpul_last_error()->code, 807);
+    assert_true(said("faults.cu"));
+    pthread_join(thread, &result);
+    assert_int_equal((intptr_t)result, GPUL_OK);
+    gpul_buffer_free(&flag);
+    gpul_module_free(&module);
+    gpul_device_free(&device);
+    assert_ok(gpul_open(&device, NULL));
+}
+
 int main(int argc, char **argv)
 {
     program = argv[0];
@@ -168,7 +206,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(null_pointer),       cmocka_unit_test(host_pointer),
         cmocka_unit_test(misaligned_address), cmocka_unit_test(trap),
         cmocka_unit_test(failed_assertion),   cmocka_unit_test(far_past_the_end),
-        cmocka_unit_test(one_past_the_end),
+        cmocka_unit_test(one_past_the_end),   cmocka_unit_test(interrupted_kernel),
     };
     return gpul_run_tests("device faults", tests, open_device, close_device);
 }
