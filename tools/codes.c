@@ -1,6 +1,8 @@
 /* What follows from a message's number.  SPDX-License-Identifier: MIT */
 #include "codes.h"
 
+#include <gpulaunch/gpulaunch.h>
+
 int exit_status_of(int code)
 {
     if (code == CODE_EXECUTE_TIMEOUT) return EXIT_TIMEOUT;
@@ -25,23 +27,6 @@ int exit_status_of(int code)
 
 const char *layer_of(int code)
 {
-    switch (code / 100) {
-    case 1: return "cli";
-    case 2: return "directive";
-    case 3: return "args";
-    case 4: return "file";
-    case 5: return "compile";
-    case 6:
-        if (code == 601 || code == 606 || code == 607) return "image";
-        return code >= 608 && code <= 611 ? "symbol" : "load";
-    case 7: return "launch";
-    case 8:
-        if (code == 804 || (code >= 810 && code <= 815)) return "memory";
-        return "execute";
-    case 9: return "check";
-    case 10: return "environment";
-    case 11: return "bench";
-    case 12: return "cache";
-    default: return "internal";
-    }
+    const gpul_code_info *info = gpul_code_find(code);
+    return info ? gpul_layer_text(info->layer) : gpul_layer_text(GPUL_LAYER_INTERNAL);
 }
