@@ -29,4 +29,34 @@ static inline void example_fail(const char *file, int line)
     exit(1);
 }
 
+/* What is not here is said, and the test counts as skipped. */
+static inline void example_skip(const char *why)
+{
+    printf("SKIP: %s\n", why);
+    exit(77);
+}
+
+/* A module of a source text.  There is none without a compiler, without the toolkit's headers, and on a
+ * device that cannot run it. */
+static inline gpul_module *example_module(gpul_device *device, const char *source)
+{
+    gpul_image *image;
+    gpul_module *module;
+    gpul_status status =
+        gpul_compile(&image, source, GPUL_TEXT, gpul_compile_opts(.device = device));
+    if (status == GPUL_E_COMPILER || gpul_last_error()->code == 506)
+        example_skip(gpul_last_error()->message);
+    CHECK(status);
+    status = gpul_load(&module, device, image, NULL);
+    if (status == GPUL_E_UNSUPPORTED) example_skip(gpul_last_error()->message);
+    CHECK(status);
+    gpul_image_free(&image);
+    return module;
+}
+
+static inline bool example_on_gpu(gpul_device *device)
+{
+    return gpul_device_describe(device)->backend == GPUL_BACKEND_CUDA;
+}
+
 #endif
