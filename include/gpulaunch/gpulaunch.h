@@ -680,6 +680,8 @@ typedef struct gpul_launch_opts {
     gpul_stream *stream;
     bool cooperative;    /* all blocks run at once; grid.sync() works */
     uint32_t cluster[3]; /* blocks of a cluster; 0: the kernel's own or none */
+    const struct gpul_launch_extra
+        *extra; /* launch.h: priority, access window and others; or NULL */
     const char *caller_file;
     int caller_line;
 } gpul_launch_opts;
@@ -722,6 +724,7 @@ GPUL_API bool gpul_doctor_ready(const gpul_doctor *doctor); /* a kernel can be c
 
 /* The rest of the manual, by subject. */
 #include <gpulaunch/device.h>
+#include <gpulaunch/launch.h>
 #include <gpulaunch/link.h>
 #include <gpulaunch/memory.h>
 #include <gpulaunch/module.h>

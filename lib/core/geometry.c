@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "core/device_failure.h"
+#include "core/launch_extra.h"
 #include "core/launch_mistakes.h"
 
 typedef unsigned long long wide;
@@ -323,6 +324,7 @@ gpul_status gpul__geometry_check(gpul__geometry *out, const gpul_kernel *kernel,
                 kernel->info.name);
     if (!c.mistakes.count) check_cluster(&c);
     if (!c.mistakes.count && opts->cooperative) check_cooperative(&c);
+    if (opts->extra) gpul__launch_extra_check(&c.mistakes, kernel->device, opts->extra);
     if (!c.mistakes.count && !c.mistakes.failed) return GPUL_OK;
     bool table = kernel->special & GPUL__KERNEL_PARAMETERS;
     gpul_status status = gpul__mistakes_fail(&c.mistakes, opts->caller_file, opts->caller_line,

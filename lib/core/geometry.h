@@ -32,7 +32,7 @@ static inline bool gpul__geometry_fits(gpul__geometry *out, const gpul_kernel *k
     if (opts->shared > atomic_load_explicit(&kernel->shared_allowed, memory_order_relaxed))
         return false;
     if ((kernel->special & ~(opts->shared ? GPUL__KERNEL_SHARED : 0)) || opts->cooperative ||
-        (opts->cluster[0] | opts->cluster[1] | opts->cluster[2]))
+        opts->extra || (opts->cluster[0] | opts->cluster[1] | opts->cluster[2]))
         return false;
     out->grid[0] = (uint32_t)gx;
     out->grid[1] = (uint32_t)gy;

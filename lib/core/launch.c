@@ -4,6 +4,7 @@
 #include "core/context.h"
 #include "core/device_failure.h"
 #include "core/geometry.h"
+#include "core/launch_extra.h"
 #include "core/stream.h"
 #ifdef GPUL_HAVE_CPU
 #include "cpu/cpu.h"
@@ -24,15 +25,16 @@ typedef struct launch {
     unsigned char *parameters;
 } launch;
 
-/* Cooperative and cluster launches go through cuLaunchKernelEx; a driver without it has an entry for
- * cooperative ones that takes addresses instead of a buffer.  *entry NULL: out of host memory. */
+/* Cooperative and cluster launches, and those with attributes, go through cuLaunchKernelEx; a driver
+ * without it has an entry for cooperative ones that takes addresses instead of a buffer.  *entry
+ * NULL: out of host memory. */
 static CUresult call_special(const launch *l, const gpul__driver *driver, void **extra,
                              const char **entry)
 {
     const gpul__geometry *g = &l->geometry;
     const gpul_kernel *k = l->kernel;
     if (driver->LaunchKernelEx) {
-        CUlaunchAttribute attributes[2];
+        CUlaunchAttribute attributes[2 + GPUL__EXTRA_ATTRIBUTES];
         unsigned count = 0;
         memset(attributes, 0, sizeof attributes);
         if (g->cooperative) {
@@ -45,6 +47,7 @@ static CUresult call_special(const launch *l, const gpul__driver *driver, void *
             attributes[count].value.clusterDim.y = g->cluster[1];
             attributes[count++].value.clusterDim.z = g->cluster[2];
         }
+        if (l->opts->extra) count += gpul__extra_attributes(attributes + count, l->opts->extra);
         CUlaunchConfig config = { g->grid[0],  g->grid[1], g->grid[2], g->block[0], g->block[1],
                                   g->block[2], g->shared,  l->stream,  attributes,  count };
         *entry = "cuLaunchKernelEx";
@@ -69,7 +72,9 @@ static CUresult call_special(const launch *l, const gpul__driver *driver, void *
     return result;
 }
 
-static inline CUresult call_driver(const launch *l, const gpul__driver *driver, const char **entry)
+/* `plain`: nothing but grid, block and shared memory was asked for. */
+static inline CUresult call_driver(const launch *l, const gpul__driver *driver, const char **entry,
+                                   bool plain)
 {
     const gpul__geometry *g = &l->geometry;
     size_t size = l->kernel->param_bytes;
@@ -77,7 +82,8 @@ static inline CUresult call_driver(const launch *l, const gpul__driver *driver, 
                      &size, CU_LAUNCH_PARAM_END };
     /* A buffer of size 0 is refused by the driver. */
     void **extra = size ? list : NULL;
-    if (unlikely(g->cooperative || g->cluster[0])) return call_special(l, driver, extra, entry);
+    if (unlikely(!plain && (g->cooperative || g->cluster[0] || l->opts->extra)))
+        return call_special(l, driver, extra, entry);
     return driver->LaunchKernel(l->kernel->function, g->grid[0], g->grid[1], g->grid[2],
                                 g->block[0], g->block[1], g->block[2], g->shared, l->stream, NULL,
                                 extra);
@@ -141,7 +147,7 @@ static inline gpul_status submit(launch *l, bool fits)
     uint64_t number = gpul__ring_enter(&device->ring, k->kept_name, l->stream_id, l->geometry.grid,
                                        l->geometry.block, l->geometry.shared, opts->caller_file,
                                        opts->caller_line);
-    CUresult result = call_driver(l, driver, &entry);
+    CUresult result = call_driver(l, driver, &entry, fits);
     if (unlikely(result != CUDA_SUCCESS)) return refused(l, result, entry, number);
     gpul__ring_submitted(&device->ring, number, native_number(device));
     return unlikely(device->checked) ? wait_checked(l, number) : GPUL_OK;

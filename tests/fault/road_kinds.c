@@ -1,5 +1,5 @@
 /* A way off the main road: every kind of memory, two dimensions, pools; streams and events beyond the
- * common.  SPDX-License-Identifier: MIT */
+ * common; launch attributes and occupancy.  SPDX-License-Identifier: MIT */
 #include "road.h"
 
 #include <string.h>
@@ -9,6 +9,8 @@ typedef struct kinds {
     gpul_pool *pool;
     gpul_stream *stream, *adopted;
     gpul_event *event, *second;
+    gpul_image *image;
+    gpul_module *module;
 } kinds;
 
 static void nothing(void *user)
@@ -35,6 +37,29 @@ static gpul_status queue(kinds *k, gpul_device *device)
     return gpul_event_sync(k->second);
 }
 
+static gpul_status attributes(kinds *k, gpul_device *device)
+{
+    static const char ptx[] = ".version 7.8\n.target sm_80\n.address_size 64\n"
+                              ".visible .entry step(.param .u32 n)\n{\n    ret;\n}\n";
+    const gpul_kernel *step;
+    int number;
+    size_t bytes;
+    TRY(gpul_image_from_memory(&k->image, ptx, sizeof ptx - 1, "attributes.ptx"));
+    TRY(gpul_load(&k->module, device, k->image, NULL));
+    TRY(gpul_module_kernel(&step, k->module, "step"));
+    TRY(gpul_stream_set(k->stream, gpul_launch_extra(.sync = GPUL_SCHEDULE_SPIN)));
+    TRY(gpul_launch(step,
+                    gpul_launch_opts(.grid = { 1 }, .block = { 32 }, .stream = k->stream,
+                                     .extra = gpul_launch_extra(.has_priority = true)),
+                    gpul_args(1)));
+    TRY(gpul_kernel_prefer(step, gpul_kernel_prefs(.cache = GPUL_CACHE_L1, .carveout = 10)));
+    TRY(gpul_kernel_suggest(&number, NULL, step, NULL));
+    TRY(gpul_kernel_fitting_shared(&bytes, step, 1, 64));
+    TRY(gpul_kernel_max_cluster(&number, step, gpul_launch_opts(.block = { 32 })));
+    return gpul_kernel_active_clusters(&number, step,
+                                       gpul_launch_opts(.block = { 32 }, .cluster = { 2 }));
+}
+
 static gpul_status go(kinds *k, gpul_device *device)
 {
     static char memory[4096], got[64];
@@ -47,6 +72,7 @@ static gpul_status go(kinds *k, gpul_device *device)
     TRY(gpul_prefetch(k->managed, 0, 64, NULL, NULL));
     TRY(gpul_alloc(&k->pinned, device, 64, gpul_alloc_opts(.memory = GPUL_MEMORY_PINNED)));
     TRY(queue(k, device));
+    TRY(attributes(k, device));
     TRY(gpul_pool_new(&k->pool, device, gpul_pool_opts(.keep = 4096)));
     TRY(gpul_alloc(&k->pooled, device, 64,
                    gpul_alloc_opts(.memory = GPUL_MEMORY_POOL, .pool = k->pool, .stream = k->stream,
@@ -80,6 +106,8 @@ gpul_status travel_kinds(gpul_device *device)
     gpul_buffer **all[] = { &k.theirs,  &k.managed,    &k.pinned, &k.pooled, &k.growing,
                             &k.foreign, &k.registered, &k.plain,  &k.rows };
     gpul_pool_free(&k.pool);
+    gpul_module_free(&k.module);
+    gpul_image_free(&k.image);
     gpul_event_free(&k.second);
     gpul_event_free(&k.event);
     gpul_stream_free(&k.adopted);
