@@ -724,6 +724,7 @@ GPUL_API bool gpul_doctor_ready(const gpul_doctor *doctor); /* a kernel can be c
 
 /* The rest of the manual, by subject. */
 #include <gpulaunch/device.h>
+#include <gpulaunch/graph.h>
 #include <gpulaunch/launch.h>
 #include <gpulaunch/link.h>
 #include <gpulaunch/memory.h>

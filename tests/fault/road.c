@@ -123,6 +123,7 @@ static void *go(void *pointer)
     objects o = { 0 };
     switch (chosen) {
     case KINDS: j->status = off_the_road(travel_kinds); break;
+    case GRAPHS: j->status = off_the_road(travel_graphs); break;
     default:
         j->status = prepare(&o, chosen == FROM_SOURCE);
         if (j->status == GPUL_OK) j->status = work(&o);

@@ -25,8 +25,8 @@ typedef struct journey {
 } journey;
 
 /* Which way: the main road from PTX or, by the compiler, from CUDA source; and what leads off it, which
- * older drivers lack in part: memory kinds, two dimensions (road_kinds.c). */
-typedef enum route { FROM_PTX, FROM_SOURCE, KINDS } route;
+ * older drivers lack in part: memory kinds, two dimensions (road_kinds.c), graphs (road_graph.c). */
+typedef enum route { FROM_PTX, FROM_SOURCE, KINDS, GRAPHS } route;
 
 /* Goes the whole way in a thread of its own, so that its error record goes with it, and stops at the
  * first failure. */
@@ -34,6 +34,7 @@ void travel(journey *out, route way);
 
 /* The ways of other files: make, use and free their own objects. */
 gpul_status travel_kinds(gpul_device *device);
+gpul_status travel_graphs(gpul_device *device);
 
 #define TRY(call)                                                                                  \
     do {                                                                                           \

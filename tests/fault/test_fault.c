@@ -101,7 +101,7 @@ static void each_way_off_the_road_fails(void **state)
     static const CUresult results[] = { CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY,
                                         CUDA_ERROR_ILLEGAL_ADDRESS };
     char what[128];
-    for (route way = KINDS; way <= KINDS; way++) {
+    for (route way = KINDS; way <= GRAPHS; way++) {
         journey j;
         start();
         travel(&j, way);
