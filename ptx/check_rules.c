@@ -55,7 +55,7 @@
 #define SUM(op)                                                                                   \
     RULE(op, TYPES(INTS), .operands = "d0 s0 s0"),                                                \
     RULE(op, TYPES(T(S32)), .must = F(SAT), .operands = "d0 s0 s0"),                              \
-    RULE(op, TYPES(ANY32 | ANY64), .must = F(CC), .operands = "d0 s0 s0", .later = true),         \
+    RULE(op, TYPES(ANY32 | ANY64), .must = F(CC), .operands = "d0 s0 s0"),                        \
     RULE(op, TYPES(T(F32)), .roundings = NONE | IEEE, .may = F(FTZ) | F(SAT),                     \
          .operands = "d0 s0 s0"),                                                                 \
     RULE(op, TYPES(T(F64)), .roundings = NONE | IEEE, .operands = "d0 s0 s0"),                    \
@@ -120,7 +120,11 @@ const ptx_rule ptx_rules[] = {
     RULE(MAD, TYPES(INTS), .modes = M(LO) | M(HI), .operands = "d0 s0 s0 s0"),
     RULE(MAD, TYPES(T(S32)), .modes = M(HI), .must = F(SAT), .operands = "d0 s0 s0 s0"),
     RULE(MAD, TYPES(ANY32 | ANY64), .modes = M(LO) | M(HI), .must = F(CC),
-         .operands = "d0 s0 s0 s0", .later = true),
+         .operands = "d0 s0 s0 s0"),
+    RULE(ADDC, TYPES(ANY32 | ANY64), .may = F(CC), .operands = "d0 s0 s0"),
+    RULE(SUBC, TYPES(ANY32 | ANY64), .may = F(CC), .operands = "d0 s0 s0"),
+    RULE(MADC, TYPES(ANY32 | ANY64), .modes = M(LO) | M(HI), .may = F(CC),
+         .operands = "d0 s0 s0 s0"),
     RULE(MAD, TYPES(ANY16 | ANY32), .modes = M(WIDE), .operands = "dx s0 s0 sx"),
     RULE(MAD, TYPES(T(F32)), .roundings = IEEE, .may = F(FTZ) | F(SAT), .operands = "d0 s0 s0 s0"),
     RULE(MAD, TYPES(T(F64)), .roundings = IEEE, .operands = "d0 s0 s0 s0"),

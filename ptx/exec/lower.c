@@ -503,7 +503,9 @@ static void instruction(lowering *l)
     case PTX_OP_PMEVENT:
     case PTX_OP_SETMAXNREG:
     case PTX_OP_GRIDDEPCONTROL: break;
-    default: operation(l);
+    default:
+        if (lower_is_carry(l->now)) lower_carry(l);
+        else operation(l);
     }
 }
 
@@ -618,7 +620,8 @@ bool lower_function(ptx_program *program, code *c, ptx_diags *diags)
                    .function = c->source,
                    .module = c->source->module,
                    .diags = diags,
-                   .guard = NO_SLOT };
+                   .guard = NO_SLOT,
+                   .carry = NO_SLOT };
     if (c->source->unsupported) {
         c->refusal = c->source->unsupported_reason;
         return true;

@@ -4,6 +4,7 @@
  *
  *     lower.c           the walk over a function, plain operations, moves
  *     lower_value.c     values, constants, operands
+ *     lower_carry.c     carry chains
  *     lower_convert.c   conversions in steps
  *     lower_memory.c    loads, stores, atomics, address conversion
  *     lower_sync.c      barriers and collectives
@@ -75,6 +76,7 @@ typedef struct lowering {
     uint32_t now_index;
     value guard;
     bool guard_negated;
+    value carry; /* the carry flag, a predicate; NO_SLOT: not met yet */
 
     draft *drafts;
     size_t draft_count, draft_room;
@@ -174,6 +176,11 @@ bool lower_fuse(lowering *l);  /* addresses into the accesses that use them */
 bool lower_slots(lowering *l); /* a slot for each value and constant */
 bool lower_chain(lowering *l); /* consecutive operations on floats into one instruction */
 bool lower_emit(lowering *l);
+
+/* ------------------------------------------------------------------ lower_carry.c */
+
+bool lower_is_carry(const ptx_instruction *instruction); /* writes or reads the carry flag */
+void lower_carry(lowering *l);
 
 /* ------------------------------------------------------------------ liveness.c */
 

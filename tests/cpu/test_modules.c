@@ -140,10 +140,10 @@ static void refused_images(void **state)
 static void unsupported_instruction(void **state)
 {
     (void)state;
-    static const char text[] = HEAD("8.0", "sm_80") ".visible .entry carries()\n"
+    static const char text[] = HEAD("8.0", "sm_80") ".visible .entry frames()\n"
                                                     "{\n"
                                                     "    .reg .b32 %r<4>;\n"
-                                                    "    add.cc.u32 %r1, %r2, %r3;\n"
+                                                    "    alloca.u32 %r1, %r2;\n"
                                                     "    ret;\n"
                                                     "}\n";
     CUmodule module;
@@ -152,10 +152,10 @@ static void unsupported_instruction(void **state)
     assert_int_equal(refusal->result, CUDA_ERROR_INVALID_PTX);
     assert_true(refusal->unsupported);
     assert_int_equal(refusal->line, 7);
-    assert_string_equal(refusal->kernel, "carries");
-    assert_non_null(strstr(refusal->opcode, "add.cc.u32"));
-    assert_non_null(strstr(error, "carries"));
-    assert_non_null(strstr(error, "add.cc.u32"));
+    assert_string_equal(refusal->kernel, "frames");
+    assert_non_null(strstr(refusal->opcode, "alloca.u32"));
+    assert_non_null(strstr(error, "frames"));
+    assert_non_null(strstr(error, "alloca.u32"));
     assert_non_null(strstr(error, "line 7"));
 }
 
