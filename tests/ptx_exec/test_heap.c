@@ -101,12 +101,15 @@ static bool count_one(void *user, const ptx_allocation *a)
     return true;
 }
 
+/* An emulator keeps a record of each page that is reserved. */
+static const ptx_memory_options small = { .capacity = 1 << 20 };
+
 static void registered_memory(void **state)
 {
     (void)state;
     static uint8_t own[1000];
     ptx_memory *m;
-    assert_int_equal(ptx_memory_create(&m, NULL), PTX_OK);
+    assert_int_equal(ptx_memory_create(&m, &small), PTX_OK);
     ptx_allocation request = { .size = sizeof own, .kind = PTX_MEMORY_HOST, .name = "own" };
     assert_int_equal(ptx_memory_register(m, own, &request), PTX_OK);
     assert_int_equal(ptx_memory_register(m, own + 500, &request), PTX_INVALID);
@@ -143,7 +146,7 @@ static void every_allocation_may_fail(void **state)
         ptx_program *program = NULL;
         ptx_diags found = { 0 };
         gpul__alloc_fail_at(n);
-        bool ok = ptx_memory_create(&memory, NULL) == PTX_OK;
+        bool ok = ptx_memory_create(&memory, &small) == PTX_OK;
         ok = ok &&
              ptx_engine_create(&engine, memory, &(ptx_engine_options){ .threads = 1 }) == PTX_OK;
         ok = ok && ptx_program_create(&program, engine, &module, 1, NULL, &found) == PTX_OK;

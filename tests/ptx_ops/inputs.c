@@ -3,6 +3,8 @@
  * machine sees the same.  SPDX-License-Identifier: MIT */
 #include "form.h"
 
+#include <math.h>
+
 uint64_t form_random(uint64_t seed, uint64_t counter)
 {
     uint64_t x = seed * 0x9e3779b97f4a7c15u + counter * 0xd1342543de82ef95u + 0x2545f4914f6cdd1du;
@@ -209,7 +211,8 @@ static bool is_count(const form *f, unsigned operand)
     return false;
 }
 
-/* The true product as a float, to be cancelled by the addend. */
+/* The true product as a float, to be cancelled by the addend.  Processors differ in the sign of the NaN
+ * that 0 * infinity makes; here it is that of the recording. */
 static uint64_t cancelling(const form *f, const uint64_t *row, uint64_t r)
 {
     if (f->source[0] == TYPE_F64) {
@@ -219,6 +222,7 @@ static uint64_t cancelling(const form *f, const uint64_t *row, uint64_t r)
         p = -(a * b);
         uint64_t bits;
         memcpy(&bits, &p, 8);
+        if (isnan(p) && !isnan(a) && !isnan(b)) bits = 0x7ff8000000000000;
         return bits + (r >> 8) % 3 - 1;
     }
     uint32_t ab = (uint32_t)row[0], bb = (uint32_t)row[1], bits;
@@ -227,6 +231,7 @@ static uint64_t cancelling(const form *f, const uint64_t *row, uint64_t r)
     memcpy(&b, &bb, 4);
     p = -(a * b);
     memcpy(&bits, &p, 4);
+    if (isnan(p) && !isnan(a) && !isnan(b)) bits = 0x7fc00000;
     return bits + (uint32_t)((r >> 8) % 3) - 1;
 }
 
