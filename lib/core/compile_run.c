@@ -156,7 +156,8 @@ bool gpul__run_nvrtc(gpul__run *out, const gpul__run_input *input)
         ok = out->log != NULL;
     } else {
         ok = run_program(out, input, program);
-        failed(out, GPUL__NVRTC(input->nvrtc, DestroyProgram, &program), "nvrtcDestroyProgram");
+        failed(out, GPUL__NVRTC_FREE(input->nvrtc, DestroyProgram, &program),
+               "nvrtcDestroyProgram");
     }
     if (!ok) gpul__run_free(out);
     return ok;

@@ -82,8 +82,14 @@ void gpul__nvrtc_candidates_free(gpul__nvrtc_candidates *candidates);
 /* Every call of an entry goes through this macro, so that tests can make the n-th one fail. */
 #define GPUL__NVRTC(nvrtc, field, ...)                                                             \
     (gpul__nvrtc_gate() ? gpul__nvrtc_injected : (nvrtc)->field(__VA_ARGS__))
+/* For a call that frees: it takes place, and may then say that it failed. */
+#define GPUL__NVRTC_FREE(nvrtc, field, ...) gpul__nvrtc_freed((nvrtc)->field(__VA_ARGS__))
 bool gpul__nvrtc_gate(void);
 extern nvrtcResult gpul__nvrtc_injected;
+static inline nvrtcResult gpul__nvrtc_freed(nvrtcResult result)
+{
+    return gpul__nvrtc_gate() ? gpul__nvrtc_injected : result;
+}
 
 /* Tests: the n-th call from now is not made and gives `result` (1 is the next); 0 ends it.  Counted
  * in gpul__nvrtc_calls from here on. */
