@@ -43,6 +43,12 @@ gpul_status gpul__transfer_finish(gpul__transfer *t, CUresult result, const char
     return GPUL_OK;
 }
 
+/* Where the host reaches a buffer too, the driver finds out by the addresses on which side each one is. */
+static bool by_address(const gpul_buffer *buffer, const gpul__driver *driver)
+{
+    return buffer->host && driver->MemcpyAsync;
+}
+
 gpul_status gpul_write(gpul_buffer *destination, size_t offset, const void *source, size_t size,
                        gpul_stream *stream)
 {
@@ -55,9 +61,14 @@ gpul_status gpul_write(gpul_buffer *destination, size_t offset, const void *sour
                          .caller_stream = stream };
     status = gpul__transfer_begin(&t);
     if (status != GPUL_OK) return status;
-    CUresult result =
-        gpul__api(t.device)->MemcpyHtoDAsync(destination->address + offset, source, size, t.stream);
-    return gpul__transfer_finish(&t, result, "cuMemcpyHtoDAsync");
+    const gpul__driver *driver = gpul__api(t.device);
+    CUdeviceptr to = destination->address + offset;
+    if (by_address(destination, driver))
+        return gpul__transfer_finish(
+            &t, driver->MemcpyAsync(to, (CUdeviceptr)(uintptr_t)source, size, t.stream),
+            "cuMemcpyAsync");
+    return gpul__transfer_finish(&t, driver->MemcpyHtoDAsync(to, source, size, t.stream),
+                                 "cuMemcpyHtoDAsync");
 }
 
 gpul_status gpul_read(void *destination, const gpul_buffer *source, size_t offset, size_t size,
@@ -70,9 +81,14 @@ gpul_status gpul_read(void *destination, const gpul_buffer *source, size_t offse
     gpul__transfer t = { .call = "gpul_read", .device = source->device, .caller_stream = stream };
     status = gpul__transfer_begin(&t);
     if (status != GPUL_OK) return status;
-    CUresult result =
-        gpul__api(t.device)->MemcpyDtoHAsync(destination, source->address + offset, size, t.stream);
-    return gpul__transfer_finish(&t, result, "cuMemcpyDtoHAsync");
+    const gpul__driver *driver = gpul__api(t.device);
+    CUdeviceptr from = source->address + offset;
+    if (by_address(source, driver))
+        return gpul__transfer_finish(
+            &t, driver->MemcpyAsync((CUdeviceptr)(uintptr_t)destination, from, size, t.stream),
+            "cuMemcpyAsync");
+    return gpul__transfer_finish(&t, driver->MemcpyDtoHAsync(destination, from, size, t.stream),
+                                 "cuMemcpyDtoHAsync");
 }
 
 gpul_status gpul_copy(gpul_buffer *destination, size_t destination_offset,
@@ -101,7 +117,11 @@ gpul_status gpul_copy(gpul_buffer *destination, size_t destination_offset,
                          .caller_stream = stream };
     status = gpul__transfer_begin(&t);
     if (status != GPUL_OK) return status;
-    CUresult result = gpul__api(t.device)->MemcpyDtoDAsync(to, from, size, t.stream);
+    const gpul__driver *driver = gpul__api(t.device);
+    if (by_address(destination, driver) || by_address(source, driver))
+        return gpul__transfer_finish(&t, driver->MemcpyAsync(to, from, size, t.stream),
+                                     "cuMemcpyAsync");
+    CUresult result = driver->MemcpyDtoDAsync(to, from, size, t.stream);
     return gpul__transfer_finish(&t, result, "cuMemcpyDtoDAsync");
 }
 

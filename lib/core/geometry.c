@@ -312,6 +312,12 @@ gpul_status gpul__geometry_check(gpul__geometry *out, const gpul_kernel *kernel,
 {
     *out = (gpul__geometry){ 0 };
     checking c = { .kernel = kernel, .opts = opts, .out = out };
+    if (opts->extra && gpul__geometry_in_limits(out, kernel, opts)) {
+        gpul__launch_extra_check(&c.mistakes, kernel->device, opts->extra);
+        if (!c.mistakes.count && !c.mistakes.failed) return GPUL_OK;
+        return gpul__mistakes_fail(&c.mistakes, opts->caller_file, opts->caller_line,
+                                   "the launch's attributes do not fit");
+    }
     check_grid(&c);
     check_block_axes(&c);
     if (out->block[0] && out->block[1] && out->block[2]) check_block_total(&c);

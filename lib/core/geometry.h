@@ -12,10 +12,9 @@ typedef struct gpul__geometry {
     bool cooperative;
 } gpul__geometry;
 
-/* The common launch: false when a limit is broken or something needs a closer look, and then
- * gpul__geometry_check decides. */
-static inline bool gpul__geometry_fits(gpul__geometry *out, const gpul_kernel *kernel,
-                                       const gpul_launch_opts *opts)
+/* Grid, block and shared memory alone: false when a limit is broken or something needs a closer look. */
+static inline bool gpul__geometry_in_limits(gpul__geometry *out, const gpul_kernel *kernel,
+                                            const gpul_launch_opts *opts)
 {
     uint64_t gx = opts->grid[0], gy = opts->grid[1], gz = opts->grid[2];
     uint64_t bx = opts->block[0], by = opts->block[1], bz = opts->block[2];
@@ -32,7 +31,7 @@ static inline bool gpul__geometry_fits(gpul__geometry *out, const gpul_kernel *k
     if (opts->shared > atomic_load_explicit(&kernel->shared_allowed, memory_order_relaxed))
         return false;
     if ((kernel->special & ~(opts->shared ? GPUL__KERNEL_SHARED : 0)) || opts->cooperative ||
-        opts->extra || (opts->cluster[0] | opts->cluster[1] | opts->cluster[2]))
+        (opts->cluster[0] | opts->cluster[1] | opts->cluster[2]))
         return false;
     out->grid[0] = (uint32_t)gx;
     out->grid[1] = (uint32_t)gy;
@@ -42,6 +41,13 @@ static inline bool gpul__geometry_fits(gpul__geometry *out, const gpul_kernel *k
     out->block[2] = (uint32_t)bz;
     out->shared = (uint32_t)opts->shared;
     return true;
+}
+
+/* The common launch; when it is none, gpul__geometry_check decides. */
+static inline bool gpul__geometry_fits(gpul__geometry *out, const gpul_kernel *kernel,
+                                       const gpul_launch_opts *opts)
+{
+    return !opts->extra && gpul__geometry_in_limits(out, kernel, opts);
 }
 
 /* The whole check.  Raises the opt-in for shared memory where that suffices.  A failing status has

@@ -36,17 +36,14 @@ static CUresult call_special(const launch *l, const gpul__driver *driver, void *
     if (driver->LaunchKernelEx) {
         CUlaunchAttribute attributes[2 + GPUL__EXTRA_ATTRIBUTES];
         unsigned count = 0;
-        memset(attributes, 0, sizeof attributes);
-        if (g->cooperative) {
-            attributes[count].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
-            attributes[count++].value.cooperative = 1;
-        }
-        if (g->cluster[0]) {
-            attributes[count].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-            attributes[count].value.clusterDim.x = g->cluster[0];
-            attributes[count].value.clusterDim.y = g->cluster[1];
-            attributes[count++].value.clusterDim.z = g->cluster[2];
-        }
+        if (g->cooperative)
+            attributes[count++] = (CUlaunchAttribute){ .id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+                                                       .value.cooperative = 1 };
+        if (g->cluster[0])
+            attributes[count++] =
+                (CUlaunchAttribute){ .id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                     .value.clusterDim = { g->cluster[0], g->cluster[1],
+                                                           g->cluster[2] } };
         if (l->opts->extra) count += gpul__extra_attributes(attributes + count, l->opts->extra);
         CUlaunchConfig config = { g->grid[0],  g->grid[1], g->grid[2], g->block[0], g->block[1],
                                   g->block[2], g->shared,  l->stream,  attributes,  count };

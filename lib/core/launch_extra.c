@@ -120,8 +120,8 @@ gpul_status gpul_stream_set(gpul_stream *stream, const gpul_launch_extra *x)
 unsigned gpul__extra_attributes(CUlaunchAttribute *out, const gpul_launch_extra *x)
 {
     unsigned count = 0;
-    memset(out, 0, 8 * sizeof *out);
-#define NEXT(name) (out[count].id = CU_LAUNCH_ATTRIBUTE_##name, &out[count++].value)
+#define NEXT(name)                                                                                 \
+    (out[count] = (CUlaunchAttribute){ .id = CU_LAUNCH_ATTRIBUTE_##name }, &out[count++].value)
     if (x->programmatic)
         NEXT(PROGRAMMATIC_STREAM_SERIALIZATION)->programmaticStreamSerializationAllowed = 1;
     if (x->has_priority) NEXT(PRIORITY)->priority = x->priority;
