@@ -1,14 +1,17 @@
 /* Runs kernels of PTX files that are not ours on two devices with the same made-up inputs and compares
  * every byte that comes back.  SPDX-License-Identifier: MIT
  *
- *     corpus-compare load FILE.ptx...           which files load every kernel on $GPULAUNCH_DEVICE
+ *     corpus-compare load FILE.ptx...           which files load every kernel on $GPULAUNCH_DEVICE; a CPU
+ *                                               device gets the capability that the file is made for
  *     corpus-compare select FILE.ptx...         which kernels run clean on the CPU device with which trial
  *     corpus-compare both FILE.ptx...           the same, then on the GPU, and compare (a process a file)
  *
  * Every pointer gets a buffer of its own, filled from the parameter's index; every integer scalar gets the
  * trial's number, every float 0.5.  A kernel counts when it ran without a report of the CPU device, wrote
  * something, and the outputs agree: bit for bit, or, where it uses approximate instructions or float
- * atomics, within 1e-3 of each element read as float.  */
+ * atomics, within 1e-3 of each element read as float.  A kernel whose outputs do not agree runs some more
+ * times on the GPU alone: when that differs from run to run, the order in which threads run decides, and
+ * the line ends with "order dependent".  */
 #include <gpulaunch/gpulaunch.h>
 
 #include <math.h>
@@ -19,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { BYTES = 1 << 18, MAX_PARAMS = 64 };
+enum { BYTES = 1 << 18, MAX_PARAMS = 64, MORE_RUNS = 20 };
 
 /* What the buffers hold and what the integers are. */
 static const struct trial {
@@ -155,11 +158,13 @@ static struct difference compare(const struct run *a, const struct run *b)
     return d;
 }
 
-static gpul_device *open_device(const char *name)
+/* `capability` is that of a CPU device; 0: its default. */
+static gpul_device *open_device(const char *name, int capability)
 {
     gpul_device *device;
     gpul_device_opts opts = { .device = name };
     opts.cpu.instruction_budget = 20000000;
+    opts.cpu.compute_capability = capability;
     if (gpul_open(&device, &opts) == GPUL_OK) return device;
     fprintf(stderr, "%s: %s\n", name ? name : "device", gpul_last_error()->message);
     exit(1);
@@ -171,19 +176,53 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+enum { LOADS, NO_KERNELS, REFUSED, OUTCOMES };
+
 static int load_file(const char *path)
 {
-    gpul_device *device = open_device(NULL);
     gpul_image *image = NULL;
     gpul_module *module = NULL;
-    bool good = gpul_image_from_file(&image, path) == GPUL_OK &&
-                gpul_load(&module, device, image, NULL) == GPUL_OK;
-    if (good) printf("LOADS %s\n", base_name(path));
+    gpul_device *device = NULL;
+    size_t kernels = 0, usable = 0;
+    bool good = gpul_image_from_file(&image, path) == GPUL_OK;
+    if (good) {
+        int capability = 0;
+        (void)sscanf(gpul_image_describe(image)->arch, "sm_%d", &capability);
+        device = open_device(NULL, capability);
+        good = gpul_load(&module, device, image, NULL) == GPUL_OK;
+        kernels = gpul_image_kernel_count(image);
+    }
+    /* The CPU device may load a module and refuse single kernels of it. */
+    for (size_t k = 0; good && k < kernels; k++) {
+        const gpul_kernel *kernel;
+        usable +=
+            gpul_module_kernel(&kernel, module, gpul_image_kernel(image, k)->symbol) == GPUL_OK;
+    }
+    if (good && usable == kernels) printf("LOADS %s: %zu kernels\n", base_name(path), kernels);
+    else if (good)
+        printf("PARTLY %s: %zu of %zu kernels; %s\n", base_name(path), usable, kernels,
+               gpul_last_error()->message);
     else printf("REFUSED %s: %s\n", base_name(path), gpul_last_error()->message);
+    good = good && usable == kernels;
     gpul_module_free(&module);
     gpul_image_free(&image);
     gpul_device_free(&device);
-    return !good;
+    return !good ? REFUSED : kernels ? LOADS : NO_KERNELS;
+}
+
+/* How many of some more runs on the GPU do not give what `first` gave. */
+static int other_results(gpul_device *gpu, const gpul_kernel *kernel, const struct trial *trial,
+                         const struct run *first)
+{
+    int count = 0;
+    for (int r = 0; r < MORE_RUNS; r++) {
+        struct run again = { 0 };
+        char why[400];
+        if (!launch(&again, gpu, kernel, trial, why, sizeof why)) exit(1);
+        count += compare(&again, first).words != 0;
+        release(&again);
+    }
+    return count;
 }
 
 /* One file: each kernel with the first trial that runs clean and writes something. */
@@ -191,7 +230,7 @@ static int run_file(const char *path, bool both)
 {
     gpul_image *image = NULL;
     gpul_module *on_cpu = NULL, *on_gpu = NULL;
-    gpul_device *cpu = open_device("cpu"), *gpu = both ? open_device("cuda") : NULL;
+    gpul_device *cpu = open_device("cpu", 0), *gpu = both ? open_device("cuda", 0) : NULL;
     if (gpul_image_from_file(&image, path) != GPUL_OK ||
         gpul_load(&on_cpu, cpu, image, NULL) != GPUL_OK ||
         (both && gpul_load(&on_gpu, gpu, image, NULL) != GPUL_OK)) {
@@ -217,11 +256,16 @@ static int run_file(const char *path, bool both)
                     counted = true;
                     if (launch(&b, gpu, kernel, &trials[t], why, sizeof why)) {
                         struct difference d = compare(&a, &b);
-                        printf("%s %s %s %s wrote %zu words, %zu differ, worst %.2g\n",
+                        printf("%s %s %s %s wrote %zu words, %zu differ, worst %.2g",
                                d.words == 0      ? "EQUAL"
                                : d.worst <= 1e-3 ? "CLOSE"
                                                  : "DIFFERS",
                                base_name(path), name, trials[t].name, words, d.words, d.worst);
+                        int others = d.words ? other_results(gpu, kernel, &trials[t], &b) : 0;
+                        if (others)
+                            printf("; order dependent: %d of %d more runs of the GPU differ",
+                                   others, MORE_RUNS);
+                        printf("\n");
                     } else {
                         printf("GPU-FAULT %s %s %s: %s\n", base_name(path), name, trials[t].name,
                                why);
@@ -232,7 +276,7 @@ static int run_file(const char *path, bool both)
                 /* A fault ends the context of the CPU device, not the device. */
                 gpul_module_free(&on_cpu);
                 gpul_device_free(&cpu);
-                cpu = open_device("cpu");
+                cpu = open_device("cpu", 0);
                 if (gpul_load(&on_cpu, cpu, image, NULL) != GPUL_OK) exit(1);
             }
             release(&a);
@@ -255,13 +299,14 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: corpus-compare load|select|both FILE.ptx...\n");
         return 2;
     }
+    bool loading = strcmp(argv[1], "load") == 0;
+    int count[OUTCOMES] = { 0 };
     for (int i = 2; i < argc; i++) {
         fflush(stdout);
         pid_t child = fork();
         if (child == 0) {
-            alarm(60);
-            int rc = strcmp(argv[1], "load") == 0 ? load_file(argv[i])
-                                                  : run_file(argv[i], strcmp(argv[1], "both") == 0);
+            alarm(loading ? 300 : 60);
+            int rc = loading ? load_file(argv[i]) : run_file(argv[i], strcmp(argv[1], "both") == 0);
             fflush(stdout);
             _exit(rc);
         }
@@ -270,6 +315,10 @@ int main(int argc, char **argv)
         if (WIFSIGNALED(status))
             printf("%s %s signal %d\n", WTERMSIG(status) == SIGALRM ? "SLOW" : "CRASH",
                    base_name(argv[i]), WTERMSIG(status));
+        else if (WEXITSTATUS(status) < OUTCOMES) count[WEXITSTATUS(status)]++;
     }
+    if (loading)
+        printf("of %d files with kernels %d load every kernel; %d files have none\n",
+               count[LOADS] + count[REFUSED], count[LOADS], count[NO_KERNELS]);
     return 0;
 }
