@@ -593,6 +593,10 @@ typedef struct gpul_stream gpul_stream;
 typedef struct gpul_stream_opts {
     int priority;  /* lower is sooner; clamped to the device's range */
     bool blocking; /* ordered against the legacy default stream */
+    /* Kernels run on so many multiprocessors, rounded up as the device needs it (0: all), in a green context:
+     * GPUs with a driver of CUDA 12.5 and GPUL_CONTEXT_PRIMARY.  Streams of one size and different parts
+     * (0, 1, 2 ...) share none. */
+    unsigned multiprocessors, part;
 } gpul_stream_opts;
 #define gpul_stream_opts(...) GPUL_OPTIONS(gpul_stream_opts, __VA_ARGS__)
 GPUL_API gpul_status gpul_stream_new(gpul_stream **out, gpul_device *device,

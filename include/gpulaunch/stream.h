@@ -25,6 +25,7 @@ typedef struct gpul_stream_info {
     int priority;  /* as the device has it; lower is sooner */
     bool blocking; /* ordered against the legacy default stream */
     bool adopted;
+    unsigned multiprocessors; /* of its part; 0: all of the device's */
 } gpul_stream_info;
 GPUL_API gpul_status gpul_stream_describe(gpul_stream_info *out, gpul_stream *stream);
 

@@ -58,6 +58,7 @@ static void drop(gpul_stream *stream)
     bool pushed;
     if (!stream->adopted && gpul__enter_quietly(device, &pushed)) {
         gpul__api(device)->StreamDestroy(stream->handle);
+        gpul__green_free(stream, device);
         gpul__leave(device, pushed);
     }
     gpul__free(stream);
@@ -65,9 +66,10 @@ static void drop(gpul_stream *stream)
 }
 
 /* Lower is sooner: `greatest` is the lowest number. */
-static CUresult create(gpul_device *device, CUstream *out, const gpul_stream_opts *opts,
+static CUresult create(gpul_device *device, gpul_stream *stream, const gpul_stream_opts *opts,
                        const char **entry)
 {
+    if (opts->multiprocessors) return gpul__green_stream(stream, device, opts, entry);
     const gpul__driver *driver = gpul__api(device);
     unsigned flags = opts->blocking ? CU_STREAM_DEFAULT : CU_STREAM_NON_BLOCKING;
     int least = 0, greatest = 0;
@@ -78,7 +80,7 @@ static CUresult create(gpul_device *device, CUstream *out, const gpul_stream_opt
     if (priority > least) priority = least;
     if (priority < greatest) priority = greatest;
     *entry = "cuStreamCreateWithPriority";
-    return driver->StreamCreateWithPriority(out, flags, priority);
+    return driver->StreamCreateWithPriority(&stream->handle, flags, priority);
 }
 
 /* What a stream begins as: made, or adopted. */
@@ -93,7 +95,7 @@ static gpul_status start(gpul_stream **out, gpul_device *device, const gpul_stre
     gpul_status status = gpul__enter(device, &pushed, call);
     if (status == GPUL_OK) {
         const char *entry = NULL;
-        CUresult result = opts ? create(device, &stream->handle, opts, &entry) : CUDA_SUCCESS;
+        CUresult result = opts ? create(device, stream, opts, &entry) : CUDA_SUCCESS;
         status = gpul__leave_with(device, pushed, GPUL__EXECUTE_FAILED, result, entry,
                                   "a stream cannot be made");
     }
@@ -114,7 +116,9 @@ gpul_status gpul_stream_new(gpul_stream **out, gpul_device *device, const gpul_s
     static const gpul_stream_opts defaults;
     GPUL__OUT(out, NULL);
     GPUL__NEED(device);
-    return start(out, device, opts ? opts : &defaults, NULL, "gpul_stream_new");
+    if (!opts) opts = &defaults;
+    gpul_status status = gpul__green_check(device, opts);
+    return status == GPUL_OK ? start(out, device, opts, NULL, "gpul_stream_new") : status;
 }
 
 gpul_status gpul_stream_adopt(gpul_stream **out, gpul_device *device, void *stream)

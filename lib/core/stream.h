@@ -9,6 +9,8 @@ struct gpul_stream {
     gpul_device *device; /* a reference */
     CUstream handle;
     bool adopted;                     /* never destroyed */
+    CUgreenCtx green;                 /* NULL: it runs on the whole device */
+    unsigned multiprocessors;         /* of its part; 0: all */
     uint64_t id;                      /* in the ring of launches; 0 is the device's own stream */
     struct gpul_stream *next, **link; /* in the device's list, newest first, under its lock */
 };
@@ -17,6 +19,13 @@ struct gpul_stream {
  * failing status. */
 gpul_status gpul__stream_of(CUstream *out, uint64_t *id, gpul_device *device,
                             const gpul_stream *stream, const char *call);
+
+/* Streams on a part of the multiprocessors: what the options ask for that cannot be; making one, and giving
+ * its green context back.  With the device's context current; *entry is what refused. */
+gpul_status gpul__green_check(const gpul_device *device, const gpul_stream_opts *opts);
+CUresult gpul__green_stream(gpul_stream *stream, gpul_device *device, const gpul_stream_opts *opts,
+                            const char **entry);
+void gpul__green_free(gpul_stream *stream, gpul_device *device);
 
 /* Waits for one stream with the device's context current; what was launched there has then finished. */
 CUresult gpul__stream_wait(gpul_device *device, CUstream stream, uint64_t id);

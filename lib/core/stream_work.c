@@ -29,6 +29,7 @@ gpul_status gpul_stream_describe(gpul_stream_info *out, gpul_stream *stream)
         out->blocking = !(flags & CU_STREAM_NON_BLOCKING);
         out->priority = priority;
         out->adopted = stream->adopted;
+        out->multiprocessors = stream->multiprocessors;
     }
     return gpul__leave_with(device, pushed, GPUL__EXECUTE_FAILED, result, entry,
                             "a stream does not tell about itself");

@@ -745,3 +745,76 @@ const gpul__driver *gpul__record_driver(void)
     table.version = gpul__record.config.driver_version;
     return &table;
 }
+
+/* ---- Green contexts: the multiprocessors in groups of eight -------------------------------- */
+
+/* A description is a number of multiprocessors in the pointer; a green context is a context of its own that is
+ * never current. */
+CUresult gpul__record_DeviceGetDevResource(CUdevice device, CUdevResource *resource,
+                                           CUdevResourceType type)
+{
+    LOCKED;
+    REQUIRE(gpul__record_device(device), CUDA_ERROR_INVALID_DEVICE);
+    REQUIRE(resource && type == CU_DEV_RESOURCE_TYPE_SM, CUDA_ERROR_INVALID_RESOURCE_TYPE);
+    memset(resource, 0, sizeof *resource);
+    resource->type = type;
+    resource->sm.smCount =
+        (unsigned)gpul__record.attributes[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT];
+    return CUDA_SUCCESS;
+}
+
+CUresult gpul__record_DevSmResourceSplitByCount(CUdevResource *result, unsigned *groups,
+                                                const CUdevResource *input, CUdevResource *rest,
+                                                unsigned flags, unsigned least)
+{
+    (void)rest;
+    LOCKED;
+    REQUIRE(groups && input && input->type == CU_DEV_RESOURCE_TYPE_SM && flags == 0,
+            CUDA_ERROR_INVALID_VALUE);
+    unsigned size = (least + 7) / 8 * 8, most = size ? input->sm.smCount / size : 0;
+    REQUIRE(most, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
+    if (*groups > most) *groups = most;
+    for (unsigned i = 0; result && i < *groups; i++) {
+        result[i] = *input;
+        result[i].sm.smCount = size;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult gpul__record_DevResourceGenerateDesc(CUdevResourceDesc *desc, CUdevResource *resources,
+                                              unsigned count)
+{
+    LOCKED;
+    REQUIRE(desc && resources && count == 1 && resources->sm.smCount, CUDA_ERROR_INVALID_VALUE);
+    *desc = (CUdevResourceDesc)(uintptr_t)resources->sm.smCount;
+    return CUDA_SUCCESS;
+}
+
+CUresult gpul__record_GreenCtxCreate(CUgreenCtx *out, CUdevResourceDesc desc, CUdevice device,
+                                     unsigned flags)
+{
+    REQUIRE(out && desc && flags == CU_GREEN_CTX_DEFAULT_STREAM, CUDA_ERROR_INVALID_VALUE);
+    CUcontext context, popped;
+    CUresult result = gpul__record_CtxCreate(&context, 0, device);
+    if (result != CUDA_SUCCESS) return result;
+    gpul__record_CtxPopCurrent(&popped);
+    *out = (CUgreenCtx)context;
+    return CUDA_SUCCESS;
+}
+
+CUresult gpul__record_GreenCtxDestroy(CUgreenCtx green)
+{
+    return gpul__record_CtxDestroy((CUcontext)green);
+}
+
+/* The stream works under the primary context, as a driver has it. */
+CUresult gpul__record_GreenCtxStreamCreate(CUstream *stream, CUgreenCtx green, unsigned flags,
+                                           int priority)
+{
+    {
+        LOCKED;
+        REQUIRE(gpul__record_find(CONTEXT, green), CUDA_ERROR_INVALID_CONTEXT);
+    }
+    REQUIRE(flags == CU_STREAM_NON_BLOCKING, CUDA_ERROR_INVALID_VALUE);
+    return gpul__record_StreamCreateWithPriority(stream, flags, priority);
+}

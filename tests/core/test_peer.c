@@ -197,6 +197,55 @@ static void every_allocation_may_fail(void **state)
     gpul_buffer_free(&b);
 }
 
+static void streams_have_a_part(void **state)
+{
+    (void)state;
+    gpul_device *primary;
+    gpul_stream *stream = (gpul_stream *)1;
+    gpul_stream_info info;
+    assert_code(gpul_stream_new(&stream, device, gpul_stream_opts(.multiprocessors = 16)), 315,
+                "primary context", "GPUL_CONTEXT_PRIMARY");
+    assert_null(stream);
+    assert_code(gpul_stream_new(&stream, device, gpul_stream_opts(.part = 1)), 315, "part is 1");
+    assert_ok(gpul_open(&primary, gpul_device_opts(.context_kind = GPUL_CONTEXT_PRIMARY)));
+    assert_code(gpul_stream_new(&stream, primary, gpul_stream_opts(.multiprocessors = 1000)), 315,
+                "has 132");
+    assert_code(gpul_stream_new(&stream, primary,
+                                gpul_stream_opts(.multiprocessors = 16, .blocking = true)),
+                315, "blocking");
+    assert_ok(gpul_stream_new(&stream, primary,
+                              gpul_stream_opts(.multiprocessors = 13, .part = 2, .priority = -3)));
+    assert_ok(gpul_stream_describe(&info, stream));
+    assert_int_equal(info.multiprocessors, 16);
+    assert_int_equal(info.priority, -3);
+    assert_ok(gpul_stream_sync(stream));
+    gpul_stream_free(&stream);
+    assert_code(
+        gpul_stream_new(&stream, primary, gpul_stream_opts(.multiprocessors = 60, .part = 2)), 818,
+        "a stream cannot be made");
+    assert_int_equal(gpul_last_error()->native, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
+    gpul_device_free(&primary);
+    gpul__driver_override(gpul__fault_driver(gpul__record_driver()));
+    static const char *const entries[] = { "cuDeviceGetDevResource", "cuDevSmResourceSplitByCount",
+                                           "cuDevResourceGenerateDesc", "cuGreenCtxCreate",
+                                           "cuGreenCtxStreamCreate" };
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        assert_ok(gpul_open(&primary, gpul_device_opts(.context_kind = GPUL_CONTEXT_PRIMARY)));
+        gpul__fault_entry(entries[i], 1, CUDA_ERROR_OUT_OF_MEMORY);
+        assert_code(gpul_stream_new(&stream, primary, gpul_stream_opts(.multiprocessors = 8)), 804,
+                    "a stream cannot be made");
+        gpul__fault_entry(NULL, 0, CUDA_SUCCESS);
+        gpul_device_free(&primary);
+        gpul__fault_without(entries[i]);
+        assert_ok(gpul_open(&primary, gpul_device_opts(.context_kind = GPUL_CONTEXT_PRIMARY)));
+        assert_code(gpul_stream_new(&stream, primary, gpul_stream_opts(.multiprocessors = 8)), 821,
+                    "a stream cannot be made");
+        gpul__fault_without(NULL);
+        gpul_device_free(&primary);
+    }
+    assert_int_equal(gpul__record_live().contexts, 2);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_two, close_two)
@@ -204,7 +253,7 @@ int main(void)
         TEST(copies_open_the_way_once),  TEST(host_memory_is_copied_plainly),
         TEST(a_slow_way_is_told),        TEST(other_refusals_come_back),
         TEST(ways_are_described),        TEST(limits_are_set_and_told),
-        TEST(every_allocation_may_fail),
+        TEST(every_allocation_may_fail), TEST(streams_have_a_part),
     };
     return gpul_run_tests("core peer", tests, NULL, NULL);
 }

@@ -188,6 +188,62 @@ static void limits_are_kept(void **state)
     assert_int_equal(value, 0);
 }
 
+static const char smid[] = "extern \"C\" __global__ void where(unsigned *used)\n"
+                           "{\n"
+                           "    unsigned sm;\n"
+                           "    asm volatile(\"mov.u32 %0, %%smid;\" : \"=r\"(sm));\n"
+                           "    if (threadIdx.x == 0) atomicAdd(&used[sm], 1u);\n"
+                           "}\n";
+
+/* Two streams on parts of the device that share no multiprocessor. */
+static void parts_are_apart(void **state)
+{
+    (void)state;
+    enum { SMS = 1024 };
+    static unsigned used[2][SMS];
+    gpul_device *primary;
+    gpul_image *image;
+    gpul_module *module;
+    gpul_stream *streams[2];
+    bool cpu = gpul_device_describe(device)->backend == GPUL_BACKEND_CPU;
+    assert_ok(gpul_open(&primary, gpul_device_opts(.device = cpu ? "cpu:0" : "cuda:0",
+                                                   .context_kind = GPUL_CONTEXT_PRIMARY)));
+    gpul_status status =
+        gpul_stream_new(&streams[0], primary, gpul_stream_opts(.multiprocessors = 1));
+    if (status == GPUL_E_UNSUPPORTED) {
+        assert_code(status, 821, "a stream cannot be made");
+        gpul_device_free(&primary);
+        skip_because("this device or driver does not part its multiprocessors");
+    }
+    assert_ok(status);
+    assert_ok(
+        gpul_stream_new(&streams[1], primary, gpul_stream_opts(.multiprocessors = 1, .part = 1)));
+    assert_ok(gpul_compile(&image, smid, GPUL_TEXT, gpul_compile_opts(.device = primary)));
+    assert_ok(gpul_load(&module, primary, image, NULL));
+    for (int i = 0; i < 2; i++) {
+        gpul_stream_info info;
+        gpul_buffer *counts;
+        assert_ok(gpul_stream_describe(&info, streams[i]));
+        assert_true(info.multiprocessors > 0);
+        memset(used[i], 0, sizeof used[i]);
+        assert_ok(gpul_alloc(&counts, primary, sizeof used[i], gpul_alloc_opts(.init = used[i])));
+        assert_ok(
+            gpul_launch(kernel_of(module, "where"),
+                        gpul_launch_opts(.grid = { 4096 }, .block = { 64 }, .stream = streams[i]),
+                        gpul_args(counts)));
+        assert_ok(gpul_stream_sync(streams[i]));
+        assert_ok(gpul_read(used[i], counts, 0, sizeof used[i], NULL));
+        unsigned sms = 0;
+        for (int sm = 0; sm < SMS; sm++) sms += used[i][sm] != 0;
+        assert_true(sms > 0 && sms <= info.multiprocessors + 2);
+        gpul_buffer_free(&counts);
+    }
+    gpul_module_free(&module);
+    gpul_image_free(&image);
+    for (int i = 0; i < 2; i++) gpul_stream_free(&streams[i]);
+    gpul_device_free(&primary);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +253,7 @@ int main(void)
         cmocka_unit_test(threads_share_two_devices),
         cmocka_unit_test(one_device_twice_copies_too),
         cmocka_unit_test(limits_are_kept),
+        cmocka_unit_test(parts_are_apart),
     };
     return gpul_run_tests("device devices", tests, open_two, close_two);
 }
