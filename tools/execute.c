@@ -147,9 +147,23 @@ static bool fill_on_device(buffer *b, const content *c, bool *done)
     return gpul_fill(of(b)->view, 0, b->bytes, element_bytes, type_size(type), NULL) == GPUL_OK;
 }
 
+/* A file that is already what the buffer is goes there by itself, without a copy of it here. */
+static bool stream_file(buffer *b, const content *c, bool *done)
+{
+    if (c->overlays.count || c->leaf || c->spec->source != SOURCE_FILE || c->file.fd < 0)
+        return true;
+    *done = true;
+    progress(mem_format("loading %s", c->spec->path));
+    gpul_status status =
+        gpul_write_file(of(b)->view, 0, c->file.fd, c->file.offset, b->count * b->layout->size);
+    progress(NULL);
+    return status == GPUL_OK;
+}
+
 bool buffer_write_content(buffer *b, const content *c)
 {
     bool done, good = fill_on_device(b, c, &done);
+    if (good && !done) good = stream_file(b, c, &done);
     size_t size = b->layout->size;
     uint64_t piece = STAGING / size ? STAGING / size : 1;
     if (piece > b->count) piece = b->count;

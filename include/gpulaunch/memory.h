@@ -132,6 +132,15 @@ GPUL_API gpul_status gpul_fill_2d(gpul_buffer *destination, size_t offset, size_
                                   size_t width, size_t height, const void *pattern,
                                   size_t pattern_size, gpul_stream *stream);
 
+/* ---- Files --------------------------------------------------------------------------------- */
+
+/* Bytes of an open file, from `file_offset` on, into a buffer: read piece by piece, so that the file is never as a whole in
+ * host memory, and by several threads where it is large.  On the device's own stream, and done when the call returns; the
+ * descriptor's own position stays.  A file that is too short, or cannot be read, is GPUL_E_SYSTEM, and then
+ * the range may hold a part of it. */
+GPUL_API gpul_status gpul_write_file(gpul_buffer *destination, size_t offset, int file,
+                                     uint64_t file_offset, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,6 +5,7 @@
 #include "core/context.h"
 #include "core/device_failure.h"
 #include "core/peer.h"
+#include "core/staging.h"
 #include "core/stream.h"
 
 gpul_status gpul__check_range(const char *call, const char *role, const gpul_buffer *buffer,
@@ -49,6 +50,17 @@ static bool by_address(const gpul_buffer *buffer, const gpul__driver *driver)
     return buffer->host && driver->MemcpyAsync;
 }
 
+/* A large copy of pageable memory that is waited for anyway.  False: not one of those. */
+static bool copy_staged(const gpul__transfer *t, const void *host, gpul__staged copy,
+                        CUresult *result, const char **entry)
+{
+    if (t->caller_stream || copy.size < GPUL__STAGING_LEAST) return false;
+    copy.device = t->device;
+    copy.stream = t->stream;
+    return gpul__staging_suits(t->device, host, copy.size) &&
+           gpul__staging_copy(&copy, result, entry);
+}
+
 gpul_status gpul_write(gpul_buffer *destination, size_t offset, const void *source, size_t size,
                        gpul_stream *stream)
 {
@@ -61,14 +73,16 @@ gpul_status gpul_write(gpul_buffer *destination, size_t offset, const void *sour
                          .caller_stream = stream };
     status = gpul__transfer_begin(&t);
     if (status != GPUL_OK) return status;
-    const gpul__driver *driver = gpul__api(t.device);
     CUdeviceptr to = destination->address + offset;
+    const gpul__driver *driver = gpul__api(t.device);
+    CUresult result;
+    const char *entry = by_address(destination, driver) ? "cuMemcpyAsync" : "cuMemcpyHtoDAsync";
+    gpul__staged staged = { .address = to, .size = size, .from = source };
     if (by_address(destination, driver))
-        return gpul__transfer_finish(
-            &t, driver->MemcpyAsync(to, (CUdeviceptr)(uintptr_t)source, size, t.stream),
-            "cuMemcpyAsync");
-    return gpul__transfer_finish(&t, driver->MemcpyHtoDAsync(to, source, size, t.stream),
-                                 "cuMemcpyHtoDAsync");
+        result = driver->MemcpyAsync(to, (CUdeviceptr)(uintptr_t)source, size, t.stream);
+    else if (!copy_staged(&t, source, staged, &result, &entry))
+        result = driver->MemcpyHtoDAsync(to, source, size, t.stream);
+    return gpul__transfer_finish(&t, result, entry);
 }
 
 gpul_status gpul_read(void *destination, const gpul_buffer *source, size_t offset, size_t size,
@@ -81,14 +95,16 @@ gpul_status gpul_read(void *destination, const gpul_buffer *source, size_t offse
     gpul__transfer t = { .call = "gpul_read", .device = source->device, .caller_stream = stream };
     status = gpul__transfer_begin(&t);
     if (status != GPUL_OK) return status;
-    const gpul__driver *driver = gpul__api(t.device);
     CUdeviceptr from = source->address + offset;
+    const gpul__driver *driver = gpul__api(t.device);
+    CUresult result;
+    const char *entry = by_address(source, driver) ? "cuMemcpyAsync" : "cuMemcpyDtoHAsync";
+    gpul__staged staged = { .address = from, .size = size, .to = destination };
     if (by_address(source, driver))
-        return gpul__transfer_finish(
-            &t, driver->MemcpyAsync((CUdeviceptr)(uintptr_t)destination, from, size, t.stream),
-            "cuMemcpyAsync");
-    return gpul__transfer_finish(&t, driver->MemcpyDtoHAsync(destination, from, size, t.stream),
-                                 "cuMemcpyDtoHAsync");
+        result = driver->MemcpyAsync((CUdeviceptr)(uintptr_t)destination, from, size, t.stream);
+    else if (!copy_staged(&t, destination, staged, &result, &entry))
+        result = driver->MemcpyDtoHAsync(destination, from, size, t.stream);
+    return gpul__transfer_finish(&t, result, entry);
 }
 
 gpul_status gpul_copy(gpul_buffer *destination, size_t destination_offset,

@@ -6,6 +6,7 @@
 
 #include "core/context.h"
 #include "core/device_failure.h"
+#include "core/staging.h"
 #include "core/stream.h"
 
 /* A name that is kept for the life of the device. */
@@ -168,6 +169,7 @@ static void destroy(gpul_device *device)
 {
     bool pushed;
     if (gpul__enter_quietly(device, &pushed)) {
+        gpul__staging_free(device);
         if (device->stream) gpul__api(device)->StreamDestroy(device->stream);
         gpul__leave(device, pushed);
     }

@@ -34,6 +34,8 @@ struct gpul_device {
     struct gpul__peer *peers;      /* ways to other devices that were opened */
     size_t peer_count, peer_capacity;
 
+    _Atomic(struct gpul__staging *) staging; /* pinned memory for large copies; NULL: none, or in use */
+
     gpul__ring ring;
 };
 
