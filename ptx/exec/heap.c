@@ -414,10 +414,12 @@ static bool host_has_page(uint64_t address)
     return !mincore((void *)(uintptr_t)(address & ~(page - 1)), 1, &resident);
 }
 
-/* Of two neighbours the one that the access most likely meant: the nearer, if it is near at all. */
-static const record *nearest_of(const record *before, const record *after, uint64_t address)
+/* Of two neighbours the one that the access most likely meant: the nearer, if it is near at all.  In host
+ * memory something else may lie a little further on. */
+static const record *nearest_of(const record *before, const record *after, uint64_t address,
+                                bool in_device)
 {
-    uint64_t limit = (uint64_t)1 << 20;
+    uint64_t limit = in_device ? 1 << 20 : 4096;
     uint64_t past = before ? address - before->what.address - before->what.size : UINT64_MAX;
     uint64_t short_of = after ? after->what.address - address : UINT64_MAX;
     const record *nearer = past <= short_of ? before : after;
@@ -448,7 +450,7 @@ ptx_fault_kind ptx_memory_explain(ptx_memory *memory, uint64_t address, uint64_t
             before = NULL;
         if (after && ptx_memory_is_device_address(memory, after->what.address) != in_device)
             after = NULL;
-        r = nearest_of(before, after, address);
+        r = nearest_of(before, after, address, in_device);
         if (!in_device && !r && host_has_page(address)) kind = PTX_FAULT_HOST_ADDRESS;
     }
     if (r) {
