@@ -7,7 +7,7 @@
 
 #include "ptx/exec/lower.h"
 
-enum { LOOK_AHEAD = 64 }; /* operations searched for a reader of a result */
+enum { LOOK_AHEAD = 64 }; /* drafts searched for a reader of a result */
 
 /* The kinds of an operation by where the result before it is read. */
 typedef struct chain_shape {
@@ -97,18 +97,76 @@ static uint32_t make_step(const chaining *c, uint32_t at, chain_step *out)
     return 1;
 }
 
-/* True when something may read the result from its slot. */
-static bool is_wanted(const chaining *c, uint32_t at)
+static bool find_shape(const chaining *c, const draft *d, bool flushing, uint8_t *out)
+{
+    if (!c->handlers[flushing] || d->i.control != CONTROL_NONE || d->i.guard != NO_SLOT)
+        return false;
+    for (uint8_t k = 0; k < SHAPES; k++) {
+        const op_entry *row = c->rows[flushing][k];
+        if (!row || d->i.run[1] != row->full || d->i.run[0] != row->masked) continue;
+        *out = k;
+        return true;
+    }
+    return false;
+}
+
+typedef enum fate {
+    FATE_UNREAD, /* nobody reads the result from its slot */
+    FATE_KEPT,   /* only operations that treat all NaNs alike read it */
+    FATE_STORED, /* others may read it */
+} fate;
+
+static bool draft_reads(const lowering *l, const draft *d, uint32_t slot)
+{
+    for (int f = 0; f < FIELDS; f++)
+        if (d->uses >> f & 1 && lower_slot(l, *draft_field((draft *)d, f)) == slot) return true;
+    for (uint32_t u = 0; u < d->list_uses; u++)
+        if (lower_slot(l, l->lists[d->list + d->list_defs + u]) == slot) return true;
+    return false;
+}
+
+static bool draft_overwrites(const lowering *l, const draft *d, uint32_t slot)
+{
+    if (d->i.guard != NO_SLOT) return false;
+    for (int f = 0; f < FIELDS; f++)
+        if (d->defs >> f & 1 && lower_slot(l, *draft_field((draft *)d, f)) == slot) return true;
+    return false;
+}
+
+/* What becomes of a result that the operations of the stretch from `next` on have not overwritten:
+ * the rest of its basic block is looked at. */
+static fate fate_behind(const chaining *c, uint32_t slot, fate so_far)
+{
+    const lowering *l = c->l;
+    uint32_t k = c->drafts[c->count - 1] + 1;
+    for (uint32_t end = k + LOOK_AHEAD; k < l->draft_count && k < end; k++) {
+        const draft *d = &l->drafts[k];
+        if (d->leader) return FATE_STORED;
+        if (lower_is_dropped(l, d)) continue;
+        uint8_t shape;
+        if (draft_reads(l, d, slot)) {
+            if (!find_shape(c, d, false, &shape) && !find_shape(c, d, true, &shape))
+                return FATE_STORED;
+            so_far = FATE_KEPT;
+        }
+        if (draft_overwrites(l, d, slot)) return so_far;
+    }
+    return FATE_STORED;
+}
+
+static fate fate_of(const chaining *c, uint32_t at)
 {
     uint32_t slot = target(c, at);
-    for (uint32_t next = at + 1; next < c->count && next - at <= LOOK_AHEAD; next++) {
+    fate result = FATE_UNREAD;
+    for (uint32_t next = at + 1; next < c->count; next++) {
+        if (next - at > LOOK_AHEAD) return FATE_STORED;
         uint32_t reads = reads_of(c, next, slot);
         chain_step ignored;
         if (next == at + 1) reads -= make_step(c, next, &ignored);
-        if (reads) return true;
-        if (target(c, next) == slot) return false;
+        if (reads) result = FATE_KEPT;
+        if (target(c, next) == slot) return result;
     }
-    return true;
+    return fate_behind(c, slot, result);
 }
 
 static void finish(chaining *c)
@@ -123,7 +181,7 @@ static void finish(chaining *c)
         }
         for (uint32_t k = 0; k < c->count; k++) {
             make_step(c, k, &steps[k]);
-            if (is_wanted(c, k)) steps[k].kind++; /* the kind that stores */
+            steps[k].kind += (uint32_t)fate_of(c, k); /* in the order of the kinds */
             if (k) l->drafts[c->drafts[k]].removed = true;
         }
         steps[c->count] = (chain_step){ .kind = CHAIN_END };
@@ -134,19 +192,6 @@ static void finish(chaining *c)
         i->imm = (int64_t)(intptr_t)steps;
     }
     c->count = 0;
-}
-
-static bool find_shape(const chaining *c, const draft *d, bool flushing, uint8_t *out)
-{
-    if (!c->handlers[flushing] || d->i.control != CONTROL_NONE || d->i.guard != NO_SLOT)
-        return false;
-    for (uint8_t k = 0; k < SHAPES; k++) {
-        const op_entry *row = c->rows[flushing][k];
-        if (!row || d->i.run[1] != row->full || d->i.run[0] != row->masked) continue;
-        *out = k;
-        return true;
-    }
-    return false;
 }
 
 static void look_at(chaining *c, uint32_t k)

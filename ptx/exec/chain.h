@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 /* What a step computes: X is the result of the step before it; A, B and C are slots.  Each kind exists
- * twice: the result stays where the next step finds it, or goes to the slot d as well. */
+ * three times: the result stays where the next step finds it; goes to the slot d as well, a NaN as it is,
+ * because only such operations read it; or goes there with the one NaN. */
 // clang-format off
 #define CHAIN_KINDS(row)                                                                           \
     row(ADD_AB, SUM(A, B)) row(ADD_XB, SUM(X, B))                                                  \
@@ -23,7 +24,7 @@
 // clang-format on
 
 typedef enum chain_kind {
-#define ROW(name, value) CHAIN_##name, CHAIN_##name##_STORED,
+#define ROW(name, value) CHAIN_##name, CHAIN_##name##_KEPT, CHAIN_##name##_STORED,
     CHAIN_KINDS(ROW)
 #undef ROW
         CHAIN_END,

@@ -95,10 +95,12 @@ typedef uint32x4_t choice;
 
 /* Each step jumps to the next one itself. */
 #define GO_ON               goto *places[(++s)->kind];
-#define PLACES(name, value) &&CHAIN_##name, &&CHAIN_##name##_STORED,
+#define PLACES(name, value) &&CHAIN_##name, &&CHAIN_##name##_KEPT, &&CHAIN_##name##_STORED,
 #define STEPS(name, value)                                                                         \
     CHAIN_##name : EACH(IN_PART, X = value) GO_ON;                                                 \
-    CHAIN_##name##_STORED : EACH(IN_PART, X = value) EACH(IN_PART, STORE_RESULT) GO_ON;
+    CHAIN_##name##_KEPT : EACH(IN_PART, X = value) EACH(IN_PART, STORE_RESULT(X)) GO_ON;           \
+    CHAIN_##name##_STORED : EACH(IN_PART, X = value) EACH(IN_PART, STORE_RESULT(CANONICAL(X)))     \
+                                GO_ON;
 
 #define CHAIN_HANDLER(name)                                                                        \
     static void name(warp *w, const insn *i)                                                       \
@@ -116,13 +118,13 @@ typedef uint32x4_t choice;
 /* Places are addresses of labels, an extension that all supported compilers have. */
 #pragma GCC diagnostic ignored "-Wpedantic"
 
-#define STORE_RESULT STORE(PART(s->d), CANONICAL(X))
+#define STORE_RESULT(result) STORE(PART(s->d), result)
 CHAIN_HANDLER(chain_full)
 #undef STORE_RESULT
 
-#define STORE_RESULT                                                                               \
+#define STORE_RESULT(result)                                                                       \
     STORE(PART(s->d), CHOOSE(LOAD_CHOICE(w->lane_mask + part * (sizeof(lanes) / sizeof(f32))),     \
-                             CANONICAL(X), LOAD(PART(s->d))))
+                             result, LOAD(PART(s->d))))
 CHAIN_HANDLER(chain_some)
 #undef STORE_RESULT
 
