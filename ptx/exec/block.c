@@ -155,6 +155,8 @@ static round_result run_block(block *b)
         spins |= state == RUN_YIELDS;
         progress |= state == RUN_WAITS;
         if (state == RUN_WAITS) ptx_warp_stuck(w);
+        /* A warp that comes to a barrier in every round never runs long enough to count itself. */
+        if (ptx_launch_tick(w)) return ROUND_STOPS;
     }
     progress |= ptx_barrier_release(b);
     if (!b->live_threads) return ROUND_DONE;

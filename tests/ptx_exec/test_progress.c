@@ -199,10 +199,29 @@ RIG_TEST(divergent_loops_and_switches)
     rig_close(&r);
 }
 
+/* Each round ends at a barrier, long before a warp would count what it has run. */
+RIG_TEST(an_endless_loop_with_a_barrier_ends_too)
+{
+    rig r = rig_open_text(".version 8.0\n.target sm_90\n.address_size 64\n"
+                          ".visible .entry k() {\nL: bar.sync 0;\nbra L;\n}\n",
+                          isa, threads);
+    ptx_grid grid = { .grid = { 2, 1, 1 }, .block = { 80, 1, 1 }, .instruction_budget = 50000 };
+    assert_int_equal(rig_launch_grid(&r, "k", grid, NULL, 0), PTX_LAUNCH_FAULT);
+    rig_expect_fault(&r, PTX_FAULT_BUDGET, 702);
+    assert_true(r.report.position_count > 0);
+    atomic_bool cancel = true;
+    grid.cancel = &cancel;
+    grid.instruction_budget = UINT64_MAX;
+    assert_int_equal(rig_launch_grid(&r, "k", grid, NULL, 0), PTX_LAUNCH_FAULT);
+    rig_expect_fault(&r, PTX_FAULT_CANCELLED, 702);
+    rig_close(&r);
+}
+
 GPUL_TEST_MAIN("ptx-exec-progress", cmocka_unit_test(locks_inside_a_warp),
                cmocka_unit_test(blocks_that_wait_for_each_other),
                cmocka_unit_test(warps_that_wait_for_each_other),
                cmocka_unit_test(an_endless_kernel_ends_by_its_budget),
+               cmocka_unit_test(an_endless_loop_with_a_barrier_ends_too),
                cmocka_unit_test(the_host_ends_the_wait), cmocka_unit_test(the_last_block_adds_up),
                cmocka_unit_test(a_chain_of_blocks), cmocka_unit_test(the_grid_is_synchronised),
                cmocka_unit_test(cooperative_groups),
