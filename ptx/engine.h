@@ -107,7 +107,16 @@ typedef struct ptx_engine_options {
     uint32_t multiprocessors;     /* 132 */
     uint32_t max_resident_blocks; /* per multiprocessor, 32 */
     uint32_t max_shared;          /* bytes a block can have, 232448 */
+    uint32_t checks;              /* PTX_CHECK_*, besides what is always checked */
+    uint64_t seed;                /* not 0: blocks and warps run in an order of its own */
 } ptx_engine_options;
+
+/* Checkers of ptx_engine_options.  Their findings never change what a launch does. */
+enum {
+    PTX_CHECK_RACES = 1,  /* in shared memory, between the threads of a block */
+    PTX_CHECK_INIT = 2,   /* reads of shared memory that the block has not written */
+    PTX_CHECK_BLOCKS = 4, /* races in global memory, between blocks */
+};
 
 ptx_status ptx_engine_create(ptx_engine **out, ptx_memory *memory,
                              const ptx_engine_options *options);
@@ -214,6 +223,12 @@ typedef enum ptx_fault_kind {
     PTX_FAULT_INVALID_FREE,  /* free of what malloc in a kernel did not give, or twice */
     PTX_FAULT_OUT_OF_MEMORY, /* the engine itself */
     PTX_FAULT_EXITED_LANES,  /* warning: a mask names lanes that have exited */
+    /* Of the checkers; the launch goes on. */
+    PTX_FAULT_RACE,          /* shared memory, between warps */
+    PTX_FAULT_WARP_RACE,     /* shared memory, between lanes of a warp; a warning */
+    PTX_FAULT_STORE_CLASH,   /* lanes store different values to one place in one instruction */
+    PTX_FAULT_UNINITIALISED, /* read of shared memory that nothing has written */
+    PTX_FAULT_BLOCK_RACE,    /* global memory, between blocks; a warning */
     PTX_FAULT_KIND_COUNT
 } ptx_fault_kind;
 const char *ptx_fault_name(ptx_fault_kind kind); /* "out of bounds", ... */
@@ -222,6 +237,7 @@ const char *ptx_fault_name(ptx_fault_kind kind); /* "out of bounds", ... */
 typedef struct ptx_finding {
     ptx_fault_kind kind;
     bool warning; /* the launch goes on and does not fail because of it */
+    bool defect;  /* of a checker, and as bad as an error although the launch goes on */
     uint32_t block[3], thread[3];
     uint64_t threads;     /* that did the same, at least 1; a launch with very many ends early */
     const char *function; /* the function it stands in, may be called by the kernel */
@@ -235,7 +251,15 @@ typedef struct ptx_finding {
     ptx_space space;     /* the window the address falls in */
     bool has_allocation; /* `allocation` is the one it hits or follows */
     ptx_allocation allocation;
-    int64_t offset;      /* of the access from the allocation's start */
+    int64_t offset; /* of the access from the allocation's start */
+    /* The variable in shared memory; NULL: none is known, or memory that the launch added. */
+    const char *variable;
+    uint64_t variable_offset;
+    /* Of a race: the earlier access. */
+    bool has_other, other_known; /* other_known: its thread is */
+    uint32_t other_block[3], other_thread[3];
+    const char *other_action, *other_text, *other_file;
+    uint32_t other_ptx_line, other_line;
     const char *message; /* a complete sentence: all of the above in words */
 } ptx_finding;
 

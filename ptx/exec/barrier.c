@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ptx/exec/block.h"
+#include "ptx/exec/check.h"
 
 static const uint32_t *slot32(const frame *f, uint32_t slot)
 {
@@ -126,6 +126,7 @@ static void deliver(const split *s, const named_barrier *n)
 static void release(block *b, uint32_t number)
 {
     named_barrier *n = &b->barriers[number];
+    ptx_check_barrier(b);
     for (uint32_t k = 0; k < b->warp_count; k++) {
         warp *w = &b->warps[k];
         for (uint32_t j = 0; j < w->split_count;) {
@@ -218,6 +219,7 @@ bool ptx_cluster_release(unit *u)
             arrived |= w->cluster_lanes != 0;
         }
     if (!arrived) return false;
+    for (uint32_t k = 0; k < u->block_count; k++) ptx_check_barrier(&u->blocks[k]);
     for (uint32_t k = 0; k < u->block_count; k++)
         for (uint32_t j = 0; j < u->blocks[k].warp_count; j++) {
             warp *w = &u->blocks[k].warps[j];

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "ptx/exec/check.h"
 #include "ptx/exec/isa.h"
 #include "ptx/float_mode.h"
 
@@ -18,6 +19,17 @@ enum {
 static size_t align_size(size_t size)
 {
     return (size + 63) / 64 * 64;
+}
+
+static void free_unit(unit *u)
+{
+    for (uint32_t k = 0; k < u->block_count; k++) {
+        gpul__str_free(&u->blocks[k].printed);
+        ptx_check_free(u->blocks[k].checker);
+        for (uint32_t j = 0; j < u->blocks[k].warp_count; j++)
+            gpul__free(u->blocks[k].warps[j].local);
+    }
+    gpul__free(u);
 }
 
 static unit *build_unit(worker *own)
@@ -57,17 +69,12 @@ static unit *build_unit(worker *own)
             at += regs;
         }
     }
+    for (uint32_t k = 0; k < u->block_count && own->launch->engine->options.checks; k++)
+        if (!(u->blocks[k].checker = ptx_check_make(l))) {
+            free_unit(u);
+            return NULL;
+        }
     return u;
-}
-
-static void free_unit(unit *u)
-{
-    for (uint32_t k = 0; k < u->block_count; k++) {
-        gpul__str_free(&u->blocks[k].printed);
-        for (uint32_t j = 0; j < u->blocks[k].warp_count; j++)
-            gpul__free(u->blocks[k].warps[j].local);
-    }
-    gpul__free(u);
 }
 
 /* ------------------------------------------------------------------ starting blocks */
@@ -94,12 +101,43 @@ static bool begin_warp(warp *w, bool fresh)
     return true;
 }
 
+/* ------------------------------------------------------------------ order */
+
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The n-th of `count` things in an order that the seed gives: steps of one size around a circle. */
+static uint64_t shuffled(uint64_t seed, uint64_t n, uint64_t count)
+{
+    if (!seed || count < 2 || count > UINT32_MAX) return n;
+    uint64_t step = 1 + mix(seed) % (count - 1);
+    while (common_divisor(step, count) != 1) step = step % (count - 1) + 1;
+    uint64_t start = mix(seed + 1) % count;
+    return (n * step + start) % count;
+}
+
 static bool begin_unit(unit *u, const launch *l, uint64_t index, bool fresh)
 {
     const uint32_t *clusters = l->cluster_grid, *size = l->cluster_size;
     uint32_t at[3] = { (uint32_t)(index % clusters[0]),
                        (uint32_t)(index / clusters[0] % clusters[1]),
                        (uint32_t)(index / clusters[0] / clusters[1]) };
+    /* Shared memory that nobody wrote holds anything on hardware. */
+    int poison = l->engine->options.seed ? 0xa5 ^ (int)(l->engine->options.seed & 0xff) : 0;
     u->index = index;
     u->patience = l->workspace ? COOPERATIVE_PATIENCE : FIRST_PATIENCE;
     for (uint32_t k = 0; k < u->block_count; k++) {
@@ -118,7 +156,8 @@ static bool begin_unit(unit *u, const launch *l, uint64_t index, bool fresh)
         memset(b->barriers, 0, sizeof b->barriers);
         b->done = false;
         b->printed.length = 0;
-        memset(b->shared, 0, b->shared_size);
+        memset(b->shared, poison, b->shared_size);
+        if (b->checker) ptx_check_begin(b);
         for (uint32_t j = 0; j < b->warp_count; j++)
             if (!begin_warp(&b->warps[j], fresh)) return false;
     }
@@ -147,8 +186,10 @@ static round_result run_block(block *b)
 {
     run_state (*run)(warp *) = b->launch->program->isa->run;
     bool progress = false, spins = false;
+    uint64_t seed = b->launch->engine->options.seed;
+    if (seed) seed = mix(seed + b->unit->index + ++b->rounds);
     for (uint32_t k = 0; k < b->warp_count; k++) {
-        warp *w = &b->warps[k];
+        warp *w = &b->warps[shuffled(seed, k, b->warp_count)];
         if (!has_ready(w)) continue;
         run_state state = run(w);
         if (state == RUN_STOPS) return ROUND_STOPS;
@@ -222,7 +263,7 @@ static bool start_unit(worker *own)
     unit *u = fresh ? build_unit(own) : own->free_units;
     if (u && !fresh) own->free_units = u->next;
     if (own->generation != ptx_memory_generation(l->memory)) clear_ranges(own);
-    if (!u || !begin_unit(u, l, own->pending, fresh)) {
+    if (!u || !begin_unit(u, l, shuffled(l->engine->options.seed, own->pending, l->units), fresh)) {
         if (u) free_unit(u);
         /* With others at work, try again when they are done. */
         if (!own->resident_count) ptx_fault_launch(l, PTX_FAULT_OUT_OF_MEMORY);

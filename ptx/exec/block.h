@@ -51,7 +51,9 @@ struct block {
     named_barrier barriers[BARRIER_LIMIT];
     uint32_t active_barriers; /* bit n: barriers[n].active */
     bool done;
-    gpul__str printed; /* not yet handed to the hook */
+    gpul__str printed;           /* not yet handed to the hook */
+    struct block_check *checker; /* see check.h; NULL: the checkers are off */
+    uint64_t rounds;             /* in which its warps have run, when their order is shuffled */
 };
 
 /* The blocks of one cluster; without clusters, one block. */
@@ -89,6 +91,7 @@ typedef struct print_entry {
 typedef struct finding_place {
     const insn *insn;
     const code *code;
+    const insn *other; /* of a race: the earlier access */
 } finding_place;
 
 struct launch {
@@ -132,6 +135,7 @@ struct launch {
     print_entry *printed;
     size_t printed_count, printed_room;
     bool out_of_memory;
+    struct launch_check *checker; /* see check.h; NULL: races between blocks are not looked for */
 };
 
 struct ptx_engine {
@@ -228,9 +232,19 @@ bool ptx_read_string(warp *w, const insn *i, unsigned lane, uint64_t address, gp
 typedef struct fault_access {
     const char *action; /* "reads", ... */
     uint32_t size;
-    ptx_space space;           /* of the instruction */
-    const uint64_t *addresses; /* of each lane, as the instruction has them */
+    ptx_space space;                      /* of the instruction */
+    const uint64_t *addresses;            /* of each lane, as the instruction has them */
+    const struct earlier_access *earlier; /* the other side of a race, or NULL */
 } fault_access;
+
+typedef struct earlier_access {
+    const insn *insn;
+    const code *code;
+    const char *action;
+    bool known; /* the thread is */
+    uint32_t thread;
+    uint32_t block[3];
+} earlier_access;
 
 /* Copies between a buffer and any generic address of one lane; false: reported, the lane ended. */
 bool ptx_read_lane(warp *w, const insn *i, unsigned lane, uint64_t address, void *out,

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "ptx/exec/check.h"
 #include "ptx/exec/isa.h"
 
 static const isa_variant *isa_of(const warp *w)
@@ -20,6 +21,7 @@ static const uint32_t *slot32(const warp *w, uint32_t slot)
 static void execute(warp *w, const insn *i, uint32_t lanes)
 {
     uint32_t mask = w->mask;
+    ptx_check_meeting(w, lanes);
     w->mask = lanes;
     i->run[0](w, i);
     w->mask = mask;
@@ -65,6 +67,7 @@ static void complete(warp *w, uint32_t found, uint32_t group)
     } source = { { 0 } };
     uint8_t *regs = w->regs;
     frame *running = w->frame;
+    ptx_check_meeting(w, group);
     for (uint32_t rest = found; rest; rest &= rest - 1) {
         const split *s = &w->splits[__builtin_ctz(rest)];
         const insn *i = insn_of(s);
@@ -116,6 +119,7 @@ collect_result ptx_collect(warp *w, const insn *i)
             differs |= named[__builtin_ctz(rest)] ^ first;
         if (!differs) {
             if (first & w->exists & ~w->live) warn_exited(w, i, first, w->mask);
+            ptx_check_meeting(w, w->mask);
             i->run[0](w, i);
             return COLLECT_DONE;
         }

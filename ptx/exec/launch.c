@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "ptx/exec/check.h"
 #include "ptx/exec/engine.h"
 
 enum { TICK = 1 << 12 }; /* warp instructions between two updates of the launch's sums */
@@ -158,6 +159,8 @@ static ptx_launch_status prepare(launch *l, const void *params, size_t size)
     set_resident_limit(l);
     if (l->grid->cooperative && l->units > l->resident_limit) return invalid(l->report, 720);
     if (l->grid->cooperative && !make_workspace(l)) return PTX_LAUNCH_OUT_OF_MEMORY;
+    if (l->engine->options.checks & PTX_CHECK_BLOCKS && !(l->checker = ptx_check_launch_make(l)))
+        return PTX_LAUNCH_OUT_OF_MEMORY;
     return PTX_LAUNCH_OK;
 }
 
@@ -194,6 +197,7 @@ ptx_launch_status ptx_launch(const ptx_kernel *kernel, const ptx_grid *grid, con
         if (report->result) status = PTX_LAUNCH_FAULT;
     }
     if (l.workspace) ptx_memory_free(l.memory, l.workspace);
+    ptx_check_launch_free(l.checker);
     gpul__free(l.finding_at);
     gpul__free(l.params);
     return status;

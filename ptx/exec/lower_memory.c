@@ -1,4 +1,5 @@
 /* Loads, stores, atomics, fences and conversions of addresses.  SPDX-License-Identifier: MIT */
+#include "ptx/exec/check.h"
 #include "ptx/exec/lower.h"
 
 /* ------------------------------------------------------------------ addresses */
@@ -111,6 +112,48 @@ static draft *add_access(lowering *l, const place *p, int64_t more)
     return d;
 }
 
+/* ------------------------------------------------------------------ checkers */
+
+/* In front of an access that a checker of this engine watches: the instruction that does, with the
+ * fields of the access; else NULL.  `size` is that of an element. */
+static draft *add_check(lowering *l, const char *row, const place *p, int64_t more, unsigned size,
+                        uint32_t flags)
+{
+    uint32_t checks = l->program->engine->options.checks;
+    memory_space s = p->form.space;
+    bool shared = s == MEMORY_SHARED || s == MEMORY_GENERIC;
+    bool global = s == MEMORY_GLOBAL || s == MEMORY_GENERIC;
+    bool watched = (shared && (checks & (PTX_CHECK_RACES | PTX_CHECK_INIT))) ||
+                   (global && (checks & PTX_CHECK_BLOCKS));
+    if (!watched) return NULL;
+    uint32_t *granule = &l->program->check_granule;
+    if (shared && (!*granule || size < *granule)) *granule = size < 4 ? size : 4;
+    draft *d = lower_add_named(l, row, NO_SLOT, p->base, NO_SLOT, NO_SLOT);
+    d->i.imm = p->offset + more;
+    d->i.space = p->form.space | (p->form.address32 ? SPACE_ADDRESS32 : 0);
+    d->i.size = p->form.shape;
+    d->i.extra = l->program->check_count++;
+    d->i.target = flags;
+    return d;
+}
+
+/* For fences of every scope: within a block they order what is handed over there. */
+static void add_fence_check(lowering *l)
+{
+    if (!l->program->engine->options.checks) return;
+    draft *d = lower_add_named(l, "lower.check.fence", NO_SLOT, NO_SLOT, NO_SLOT, NO_SLOT);
+    d->i.extra = l->program->check_count++;
+}
+
+static uint32_t strength(const ptx_modifiers *m)
+{
+    return m->semantics == PTX_SEMANTICS_RELAXED || m->semantics == PTX_SEMANTICS_ACQUIRE ||
+                   m->semantics == PTX_SEMANTICS_RELEASE ||
+                   m->semantics == PTX_SEMANTICS_VOLATILE || (m->flags & PTX_FLAG_MMIO)
+               ? CHECK_STRONG
+               : 0;
+}
+
 /* ------------------------------------------------------------------ loads and stores */
 
 static element element_of(ptx_type type)
@@ -185,6 +228,8 @@ void lower_load(lowering *l)
     uint32_t pieces = count / piece;
     for (uint32_t n = 0; n < pieces; n++) {
         uint32_t which = pieces == 1 ? 0 : (last + 1 + n) % pieces;
+        add_check(l, "lower.check.load", &p, (int64_t)(which * piece * element_bytes(e)),
+                  element_bytes(e), strength(m) | CHECK_USED);
         draft *d = add_access(l, &p, (int64_t)(which * piece * element_bytes(e)));
         d->i.run[0] = pair.masked;
         d->i.run[1] = pair.full;
@@ -211,8 +256,10 @@ void lower_store(lowering *l)
     }
     element e = element_of(type);
     operand_kind width = e == ELEMENT_64 ? OPERAND_64 : OPERAND_32;
-    if (m->semantics == PTX_SEMANTICS_RELEASE)
+    if (m->semantics == PTX_SEMANTICS_RELEASE) {
+        add_fence_check(l);
         lower_add_named(l, "lower.fence", NO_SLOT, NO_SLOT, NO_SLOT, NO_SLOT);
+    }
     place p = find_place(l, &l->now->operands[0], m->space);
     uint32_t piece = piece_of(count, e);
     if (e == ELEMENT_S8) e = ELEMENT_U8;
@@ -225,7 +272,11 @@ void lower_store(lowering *l)
                   : items[k].kind == PTX_OPERAND_FLOAT ? lower_typed_source(l, &items[k], type)
                                                        : lower_source(l, &items[k], width);
     for (uint32_t n = 0; n < count / piece; n++) {
-        draft *d = add_access(l, &p, (int64_t)(n * piece * element_bytes(e)));
+        int64_t more = (int64_t)(n * piece * element_bytes(e));
+        draft *check = add_check(l, "lower.check.store", &p, more, element_bytes(e), strength(m));
+        for (uint32_t k = 0; check && k < piece; k++)
+            lower_set(check, store_fields[k], from[n * piece + k], false);
+        draft *d = add_access(l, &p, more);
         d->i.run[0] = pair.masked;
         d->i.run[1] = pair.full;
         d->is_access = d->stores = true;
@@ -247,6 +298,11 @@ static void atomic_element(lowering *l, const place *p, handler *h, int64_t more
     if (d && d->kind != PTX_OPERAND_SINK)
         to = lower_destination(l, d, lower_type_width(type),
                                ptx_type_class_of(type) == PTX_CLASS_SIGNED);
+    /* An exchange does not care what was there. */
+    uint32_t flags = l->now->modifiers.operation == PTX_OPERATION_EXCH ? 0 : CHECK_USED;
+    draft *check =
+        add_check(l, "lower.check.atomic", p, more, ptx_type_bits(type) / 8, CHECK_STRONG | flags);
+    if (check) check->i.size = (uint8_t)(ptx_type_bits(type) / 8);
     draft *made = add_access(l, p, more);
     made->i.run[0] = made->i.run[1] = h;
     made->i.size = (uint8_t)(ptx_type_bits(type) / 8);
@@ -272,8 +328,10 @@ void lower_atomic(lowering *l)
         lower_refuse(l, "the CPU device does not run this form");
         return;
     }
-    if (m->semantics == PTX_SEMANTICS_RELEASE || m->semantics == PTX_SEMANTICS_ACQ_REL)
+    if (m->semantics == PTX_SEMANTICS_RELEASE || m->semantics == PTX_SEMANTICS_ACQ_REL) {
+        add_fence_check(l);
         lower_add_named(l, "lower.fence", NO_SLOT, NO_SLOT, NO_SLOT, NO_SLOT);
+    }
     place p = find_place(l, &i->operands[at], m->space);
     const ptx_operand *d = returns ? &i->operands[0] : NULL, *b = &i->operands[at + 1];
     uint32_t count = b->kind == PTX_OPERAND_VECTOR ? b->index : 1;
@@ -294,6 +352,7 @@ void lower_atomic(lowering *l)
 
 void lower_fence(lowering *l)
 {
+    add_fence_check(l);
     /* One block is run by one thread: its own order is enough for it. */
     if (l->now->modifiers.scope == PTX_SCOPE_CTA) return;
     lower_add_named(l, "lower.fence.sc", NO_SLOT, NO_SLOT, NO_SLOT, NO_SLOT);

@@ -5,13 +5,22 @@
 extern const op_table ISA_NAME(ptx_ops_core), ISA_NAME(ptx_ops_int), ISA_NAME(ptx_ops_bits),
     ISA_NAME(ptx_ops_compare), ISA_NAME(ptx_ops_f32), ISA_NAME(ptx_ops_f64), ISA_NAME(ptx_ops_half),
     ISA_NAME(ptx_ops_cvt), ISA_NAME(ptx_ops_cvt_int), ISA_NAME(ptx_ops_approx),
-    ISA_NAME(ptx_ops_chain);
+    ISA_NAME(ptx_ops_chain), ISA_NAME(ptx_ops_check);
 
 static const op_table *const tables[] = {
-    &ISA_NAME(ptx_ops_core),    &ISA_NAME(ptx_ops_int),   &ISA_NAME(ptx_ops_bits),
-    &ISA_NAME(ptx_ops_compare), &ISA_NAME(ptx_ops_f32),   &ISA_NAME(ptx_ops_f64),
-    &ISA_NAME(ptx_ops_half),    &ISA_NAME(ptx_ops_cvt),   &ISA_NAME(ptx_ops_cvt_int),
-    &ISA_NAME(ptx_ops_approx),  &ISA_NAME(ptx_ops_chain), NULL,
+    &ISA_NAME(ptx_ops_core),
+    &ISA_NAME(ptx_ops_int),
+    &ISA_NAME(ptx_ops_bits),
+    &ISA_NAME(ptx_ops_compare),
+    &ISA_NAME(ptx_ops_f32),
+    &ISA_NAME(ptx_ops_f64),
+    &ISA_NAME(ptx_ops_half),
+    &ISA_NAME(ptx_ops_cvt),
+    &ISA_NAME(ptx_ops_cvt_int),
+    &ISA_NAME(ptx_ops_approx),
+    &ISA_NAME(ptx_ops_chain),
+    &ISA_NAME(ptx_ops_check),
+    NULL,
 };
 
 #define TEXT_(x) #x

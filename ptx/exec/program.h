@@ -169,6 +169,8 @@ struct ptx_program {
     pointer_map global_map; /* ptx_variable (also extern ones) to index in globals */
     pointer_map code_map;   /* ptx_function (also declarations and aliases) to index in codes */
     uint32_t access_count;  /* instructions that have a cached range */
+    uint32_t check_count;   /* instructions of the checkers */
+    uint32_t check_granule; /* smallest access to shared memory that they watch, in bytes */
     uint32_t constant_size;
     uint64_t constant_start, constant_end; /* where the .const variables are */
     uint64_t id;                           /* unique in the process */

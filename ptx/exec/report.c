@@ -2,6 +2,7 @@
  * Equal findings are counted; the sentences are written at the end.  SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ptx/exec/block.h"
@@ -39,6 +40,11 @@ static const struct {
     [PTX_FAULT_INVALID_FREE] = { "invalid free", 719 },
     [PTX_FAULT_OUT_OF_MEMORY] = { "out of memory", 2 },
     [PTX_FAULT_EXITED_LANES] = { "exited lanes", 0 },
+    [PTX_FAULT_RACE] = { "race in shared memory", 0 },
+    [PTX_FAULT_WARP_RACE] = { "race inside a warp", 0 },
+    [PTX_FAULT_STORE_CLASH] = { "different values stored to one place", 0 },
+    [PTX_FAULT_UNINITIALISED] = { "uninitialised read", 0 },
+    [PTX_FAULT_BLOCK_RACE] = { "race between blocks", 0 },
 };
 
 const char *ptx_fault_name(ptx_fault_kind kind)
@@ -48,7 +54,13 @@ const char *ptx_fault_name(ptx_fault_kind kind)
 
 static bool is_warning(ptx_fault_kind kind)
 {
-    return kind == PTX_FAULT_EXITED_LANES;
+    return kind >= PTX_FAULT_EXITED_LANES;
+}
+
+static bool is_defect(ptx_fault_kind kind)
+{
+    return kind == PTX_FAULT_RACE || kind == PTX_FAULT_STORE_CLASH ||
+           kind == PTX_FAULT_UNINITIALISED;
 }
 
 /* ------------------------------------------------------------------ places */
@@ -75,6 +87,25 @@ static const char *statement(gpul__arena *arena, const ptx_module *module,
     return text;
 }
 
+static const char *file_of(const ptx_module *module, const ptx_location *location)
+{
+    for (uint32_t k = 0; k < module->file_count; k++)
+        if (module->files[k].number == location->file) return module->files[k].name;
+    return NULL;
+}
+
+/* Headers of the toolkit whose inline functions are no more than one instruction. */
+static bool is_wrapper(const char *file)
+{
+    static const char *const ends[] = { "atomic_functions.hpp", "intrinsics.hpp",
+                                        "atomic_functions.h", "intrinsics.h" };
+    size_t length = file ? strlen(file) : 0;
+    for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
+        if (length >= strlen(ends[k]) && !strcmp(file + length - strlen(ends[k]), ends[k]))
+            return true;
+    return false;
+}
+
 static source_place place_of(gpul__arena *arena, const code *c, const insn *i)
 {
     source_place place = { .function = c->source->name, .text = "" };
@@ -85,12 +116,12 @@ static source_place place_of(gpul__arena *arena, const code *c, const insn *i)
     place.ptx_line = origin->line;
     if (!origin->location) return place;
     const ptx_location *location = &module->locations[origin->location - 1];
-    for (uint32_t k = 0; k < module->file_count; k++)
-        if (module->files[k].number == location->file) {
-            place.file =
-                gpul__arena_strndup(arena, module->files[k].name, strlen(module->files[k].name));
-            place.line = location->line;
-        }
+    while (location->inlined_at && is_wrapper(file_of(module, location)))
+        location = &module->locations[location->inlined_at - 1];
+    const char *file = file_of(module, location);
+    if (!file) return place;
+    place.file = gpul__arena_strndup(arena, file, strlen(file));
+    place.line = location->line;
     return place;
 }
 
@@ -99,12 +130,16 @@ static uint64_t block_number(const launch *l, const uint32_t at[3])
     return at[0] + (uint64_t)l->grid_size[0] * (at[1] + (uint64_t)l->grid_size[1] * at[2]);
 }
 
-static void thread_of(const launch *l, const warp *w, unsigned lane, uint32_t out[3])
+static void position_of(const launch *l, uint32_t thread, uint32_t out[3])
 {
-    uint32_t thread = w->index * WARP_LANES + lane;
     out[0] = thread % l->block_size[0];
     out[1] = thread / l->block_size[0] % l->block_size[1];
     out[2] = thread / l->block_size[0] / l->block_size[1];
+}
+
+static void thread_of(const launch *l, const warp *w, unsigned lane, uint32_t out[3])
+{
+    position_of(l, w->index * WARP_LANES + lane, out);
 }
 
 /* ------------------------------------------------------------------ findings */
@@ -122,7 +157,7 @@ static void begin_grace(launch *l)
 }
 
 /* Under the launch's lock.  NULL: there are too many, or no memory. */
-static ptx_finding *add_finding(launch *l, const insn *i, const code *c)
+static ptx_finding *add_finding(launch *l, const insn *i, const code *c, const insn *other)
 {
     ptx_report *r = l->report;
     if (r->finding_count >= FINDING_LIMIT) return NULL;
@@ -133,18 +168,68 @@ static ptx_finding *add_finding(launch *l, const insn *i, const code *c)
         return NULL;
     }
     l->finding_room = room;
-    l->finding_at[r->finding_count] = (finding_place){ i, c };
+    l->finding_at[r->finding_count] = (finding_place){ i, c, other };
     ptx_finding *f = &r->findings[r->finding_count++];
     *f = (ptx_finding){ .action = "", .text = "", .message = "" };
     return f;
 }
 
-static ptx_finding *same_finding(launch *l, ptx_fault_kind kind, const insn *i)
+static ptx_finding *same_finding(launch *l, ptx_fault_kind kind, const insn *i, const insn *other)
 {
     for (size_t k = 0; k < l->report->finding_count; k++)
-        if (l->report->findings[k].kind == kind && l->finding_at[k].insn == i)
+        if (l->report->findings[k].kind == kind && l->finding_at[k].insn == i &&
+            l->finding_at[k].other == other)
             return &l->report->findings[k];
     return NULL;
+}
+
+/* The plain name at the end of a mangled one: _ZZ3fooE3box is box, in place. */
+static void unmangle(char *name)
+{
+    size_t length = strlen(name);
+    for (size_t at = 2; !strncmp(name, "_Z", 2) && at < length; at++) {
+        char *end;
+        if (name[at] < '1' || name[at] > '9') continue;
+        unsigned long count = strtoul(name + at, &end, 10);
+        size_t rest = length - (size_t)(end - name);
+        bool last = rest == count || (rest > count && end[count] == '_');
+        if (last) {
+            memmove(name, end, count);
+            name[count] = 0;
+            return;
+        }
+        if (count < rest) at = (size_t)(end - name) + count - 1;
+    }
+}
+
+/* The variable of the kernel's shared memory that the address is in. */
+static void name_shared(const launch *l, ptx_finding *f)
+{
+    for (uint32_t k = 0; k < l->kernel->shared_count; k++) {
+        const shared_symbol *s = &l->kernel->shared[k];
+        uint64_t at = f->address - s->offset;
+        if (f->address < s->offset || at >= s->variable->size) continue;
+        char *name =
+            gpul__arena_strndup(&l->report->arena, s->variable->name, strlen(s->variable->name));
+        if (!name) return;
+        unmangle(name);
+        f->variable = name;
+        f->variable_offset = at;
+    }
+}
+
+static void describe_earlier(launch *l, ptx_finding *f, const earlier_access *earlier)
+{
+    source_place place = place_of(&l->report->arena, earlier->code, earlier->insn);
+    f->has_other = true;
+    f->other_known = earlier->known;
+    memcpy(f->other_block, earlier->block, sizeof f->other_block);
+    if (earlier->known) position_of(l, earlier->thread, f->other_thread);
+    f->other_action = earlier->action;
+    f->other_text = place.text;
+    f->other_file = place.file;
+    f->other_line = place.line;
+    f->other_ptx_line = place.ptx_line;
 }
 
 static void describe_access(const warp *w, ptx_finding *f, const fault_access *access,
@@ -156,6 +241,7 @@ static void describe_access(const warp *w, ptx_finding *f, const fault_access *a
     f->space = access->space;
     f->address = access->addresses[lane];
     f->has_allocation = false;
+    if (access->space == PTX_SPACE_SHARED) name_shared(w->block->launch, f);
     if (access->space != PTX_SPACE_GLOBAL) return;
     ptx_memory_explain(w->block->launch->memory, f->address, f->size ? f->size : 1, &f->allocation,
                        &f->has_allocation);
@@ -169,13 +255,15 @@ static void record_fault(warp *w, const insn *i, uint32_t lanes, ptx_fault_kind 
     launch *l = b->launch;
     unsigned first = (unsigned)__builtin_ctz(lanes);
     pthread_mutex_lock(&l->lock);
-    ptx_finding *f = same_finding(l, kind, i);
+    const earlier_access *earlier_side = access ? access->earlier : NULL;
+    const insn *other = earlier_side ? earlier_side->insn : NULL;
+    ptx_finding *f = same_finding(l, kind, i, other);
     bool earlier = f && block_number(l, b->position) < block_number(l, f->block);
     uint64_t threads = (uint64_t)__builtin_popcount(lanes);
     if (f) {
         f->threads += threads;
     } else {
-        f = add_finding(l, i, w->frame->code);
+        f = add_finding(l, i, w->frame->code, other);
         if (f) f->threads = threads;
     }
     if (f && (f->threads == threads || earlier)) {
@@ -183,6 +271,7 @@ static void record_fault(warp *w, const insn *i, uint32_t lanes, ptx_fault_kind 
         source_place place = place_of(arena, w->frame->code, i);
         f->kind = kind;
         f->warning = is_warning(kind);
+        f->defect = is_defect(kind);
         memcpy(f->block, b->position, sizeof f->block);
         thread_of(l, w, first, f->thread);
         f->function = gpul__arena_strndup(arena, place.function, strlen(place.function));
@@ -191,6 +280,7 @@ static void record_fault(warp *w, const insn *i, uint32_t lanes, ptx_fault_kind 
         f->line = place.line;
         f->ptx_line = place.ptx_line;
         describe_access(w, f, access, first);
+        if (earlier_side) describe_earlier(l, f, earlier_side);
         if (detail) f->message = gpul__arena_strndup(arena, detail, strlen(detail));
         if (!f->function) f->function = "";
         if (!f->message) f->message = "";
@@ -216,8 +306,8 @@ void ptx_fault_assert(warp *w, const insn *i, unsigned lane, const char *message
 void ptx_fault_launch(launch *l, ptx_fault_kind kind)
 {
     pthread_mutex_lock(&l->lock);
-    if (!same_finding(l, kind, NULL)) {
-        ptx_finding *f = add_finding(l, NULL, NULL);
+    if (!same_finding(l, kind, NULL, NULL)) {
+        ptx_finding *f = add_finding(l, NULL, NULL, NULL);
         if (f) {
             f->kind = kind;
             f->threads = 1;
@@ -380,6 +470,56 @@ static const char *plain_sentence(ptx_fault_kind kind)
     }
 }
 
+static const char *remedy(ptx_fault_kind kind)
+{
+    switch (kind) {
+    case PTX_FAULT_RACE: return "no __syncthreads() between";
+    case PTX_FAULT_WARP_RACE: return "no __syncwarp() between";
+    case PTX_FAULT_BLOCK_RACE: return "no fence with an atomic operation between";
+    default: return "another value, in the same instruction";
+    }
+}
+
+static const char *past(const char *action)
+{
+    return !strcmp(action, "reads") ? "read" : !strcmp(action, "writes") ? "wrote" : "changed";
+}
+
+/* What a checker found, behind the words that name the thread. */
+static void write_check(const ptx_finding *f, gpul__str *out)
+{
+    gpul__str_printf(out, " %s %" PRIu32 " byte%s at ", f->action, f->size,
+                     f->size == 1 ? "" : "s");
+    if (f->variable && f->variable_offset)
+        gpul__str_printf(out, "offset %" PRIu64 " of shared '%s'", f->variable_offset, f->variable);
+    else if (f->variable) gpul__str_printf(out, "the start of shared '%s'", f->variable);
+    else if (f->space == PTX_SPACE_SHARED)
+        gpul__str_printf(out, "shared address %" PRIu64, f->address);
+    else if (f->has_allocation && f->allocation.name[0])
+        gpul__str_printf(out, "offset %" PRId64 " of '%s'", f->offset, f->allocation.name);
+    else if (f->has_allocation)
+        gpul__str_printf(out, "offset %" PRId64 " of an allocation of %" PRIu64 " bytes", f->offset,
+                         f->allocation.size);
+    else gpul__str_printf(out, "address 0x%" PRIx64, f->address);
+    if (!f->has_other) {
+        gpul__str_add(out, ", which nothing has written");
+        return;
+    }
+    const uint32_t *t = f->other_thread, *b = f->other_block;
+    if (!f->other_known && f->kind == PTX_FAULT_BLOCK_RACE)
+        gpul__str_printf(out, ", which block (%u,%u,%u) ", b[0], b[1], b[2]);
+    else if (!f->other_known) gpul__str_add(out, ", which another thread ");
+    else if (!memcmp(f->block, f->other_block, sizeof f->block))
+        gpul__str_printf(out, ", which thread (%u,%u,%u) ", t[0], t[1], t[2]);
+    else
+        gpul__str_printf(out, ", which thread (%u,%u,%u) of block (%u,%u,%u) ", t[0], t[1], t[2],
+                         b[0], b[1], b[2]);
+    gpul__str_add(out, past(f->other_action));
+    if (f->other_file) gpul__str_printf(out, " at %s line %" PRIu32, f->other_file, f->other_line);
+    else gpul__str_printf(out, " at PTX line %" PRIu32, f->other_ptx_line);
+    gpul__str_printf(out, " (%s)", remedy(f->kind));
+}
+
 static void write_finding(const launch *l, const ptx_finding *f, gpul__str *out)
 {
     const char *kernel = l->kernel->code->source->name;
@@ -403,6 +543,7 @@ static void write_finding(const launch *l, const ptx_finding *f, gpul__str *out)
     else if (f->kind == PTX_FAULT_BARRIER) gpul__str_printf(out, ": %s", f->message);
     else if (f->kind == PTX_FAULT_DEADLOCK && f->message[0])
         gpul__str_printf(out, ": %s", f->message);
+    else if (f->kind > PTX_FAULT_EXITED_LANES) write_check(f, out);
     else if (f->action[0]) write_access(l, f, out), write_cause(f, out);
     else gpul__str_printf(out, " %s", plain_sentence(f->kind));
     if (f->file) gpul__str_printf(out, ", %s line %" PRIu32, f->file, f->line);
@@ -416,6 +557,7 @@ static void write_finding(const launch *l, const ptx_finding *f, gpul__str *out)
 static bool comes_first(const launch *l, const ptx_finding *a, const ptx_finding *b)
 {
     if (a->warning != b->warning) return b->warning;
+    if (a->defect != b->defect) return a->defect;
     bool a_whole = a->kind == PTX_FAULT_BUDGET || a->kind == PTX_FAULT_CANCELLED;
     bool b_whole = b->kind == PTX_FAULT_BUDGET || b->kind == PTX_FAULT_CANCELLED;
     if (a_whole != b_whole) return b_whole;
@@ -455,7 +597,8 @@ void ptx_report_render(const ptx_report *report, gpul__str *out)
 {
     for (size_t k = 0; k < report->finding_count; k++) {
         const ptx_finding *f = &report->findings[k];
-        gpul__str_printf(out, "%s: %s\n", f->warning ? "warning" : "error", f->message);
+        gpul__str_printf(out, "%s: %s\n", f->warning && !f->defect ? "warning" : "error",
+                         f->message);
     }
     for (size_t k = 0; k < report->position_count; k++) {
         const ptx_position *p = &report->positions[k];

@@ -1,0 +1,219 @@
+/* Handlers of the checkers for whole warps: accesses to shared memory in the usual patterns are
+ * looked at with a few vector compares; everything else goes lane by lane (check_access.c).
+ * SPDX-License-Identifier: MIT */
+#include "ptx/exec/pattern.h"
+
+#include "ptx/exec/check.h"
+#include "ptx/exec/memory_table.h"
+
+/* ------------------------------------------------------------------ tags in a row */
+
+/* What would make the access of thread `first + k / per` to the granule at k worth a closer look. */
+INLINE u32 doubtful_reads(const u32 *restrict writer, int lanes, int per, u32 first, u32 epoch,
+                          u32 begin)
+{
+    u32 doubt = 0;
+    for (int k = 0; k < lanes * per; k++) {
+        u32 thread = first + (u32)(k / per), old = writer[k];
+        u32 foreign = (old ^ thread) & TAG_THREAD ? ALL_LANES : 0;
+        doubt |= (old < begin) | (u32)((old >= epoch) & (foreign != 0));
+    }
+    return doubt;
+}
+
+INLINE void mark_reads(u32 *restrict reader, int lanes, int per, u32 tag, u32 first, u32 epoch)
+{
+    INDEPENDENT
+    for (int k = 0; k < lanes * per; k++) {
+        u32 thread = first + (u32)(k / per), old = reader[k];
+        bool many = old >= epoch && (((old ^ thread) & TAG_THREAD) || (old & TAG_MANY));
+        reader[k] = tag | thread | (many ? TAG_MANY : 0);
+    }
+}
+
+INLINE u32 doubtful_writes(const u32 *restrict writer, const u32 *restrict reader, int lanes,
+                           int per, u32 first, u32 epoch)
+{
+    u32 doubt = 0;
+    for (int k = 0; k < lanes * per; k++) {
+        u32 thread = first + (u32)(k / per), wrote = writer[k], read = reader[k];
+        u32 other = (u32)(((wrote ^ thread) & TAG_THREAD) != 0);
+        u32 another = (u32)(((read ^ thread) & TAG_THREAD) != 0) | (u32)((read & TAG_MANY) != 0);
+        doubt |= ((u32)(wrote >= epoch) & other) | ((u32)(read >= epoch) & another);
+    }
+    return doubt;
+}
+
+INLINE void mark_writes(u32 *restrict writer, int lanes, int per, u32 tag, u32 first)
+{
+    INDEPENDENT
+    for (int k = 0; k < lanes * per; k++) writer[k] = tag | (first + (u32)(k / per));
+}
+
+/* ------------------------------------------------------------------ patterns */
+
+INLINE unsigned size_of(const insn *i)
+{
+    return element_bytes(MEMORY_ELEMENT(i->size)) * MEMORY_COUNT(i->size);
+}
+
+/* Lanes `from` to `from + lanes` in a row of memory; false: something needs a closer look. */
+INLINE bool row_reads(const warp *w, const block_check *c, u64 offset, int from, int lanes, int per,
+                      u32 tag)
+{
+    u32 at = (u32)(offset >> c->shift), first = w->index * WARP_LANES + (u32)from;
+    u32 epoch = c->epoch << TAG_SHIFT;
+    u32 begin = c->checks & PTX_CHECK_INIT ? c->begin << TAG_SHIFT : 0;
+    if (doubtful_reads(c->writer + at, lanes, per, first, epoch, begin)) return false;
+    mark_reads(c->reader + at, lanes, per, tag, first, epoch);
+    return true;
+}
+
+INLINE bool row_writes(const warp *w, const block_check *c, u64 offset, int from, int lanes,
+                       int per, u32 tag)
+{
+    u32 at = (u32)(offset >> c->shift), first = w->index * WARP_LANES + (u32)from;
+    if (doubtful_writes(c->writer + at, c->reader + at, lanes, per, first, c->epoch << TAG_SHIFT))
+        return false;
+    mark_writes(c->writer + at, lanes, per, tag, first);
+    return true;
+}
+
+INLINE bool row(const warp *w, const block_check *c, u64 offset, int from, int lanes, unsigned per,
+                u32 tag, bool writes)
+{
+#define ROW(n)                                                                                     \
+    if (per == n)                                                                                  \
+    return writes ? row_writes(w, c, offset, from, lanes, n, tag)                                  \
+                  : row_reads(w, c, offset, from, lanes, n, tag)
+    ROW(1);
+    ROW(2);
+    ROW(4);
+#undef ROW
+    return false;
+}
+
+/* All of some lanes read one place. */
+INLINE bool same_reads(const warp *w, const block_check *c, u64 offset, int last, unsigned per,
+                       u32 tag)
+{
+    u32 at = (u32)(offset >> c->shift), thread = w->index * WARP_LANES + (u32)last;
+    u32 epoch = c->epoch << TAG_SHIFT;
+    u32 begin = c->checks & PTX_CHECK_INIT ? c->begin << TAG_SHIFT : 0;
+    for (unsigned k = 0; k < per; k++)
+        if (c->writer[at + k] < begin || c->writer[at + k] >= epoch) return false;
+    for (unsigned k = 0; k < per; k++) c->reader[at + k] = tag | TAG_MANY | thread;
+    return true;
+}
+
+INLINE bool inside(const block *b, u64 offset, unsigned size, unsigned align)
+{
+    return !(offset & (align - 1)) && offset < b->shared_size && size <= b->shared_size - offset;
+}
+
+/* A warp with all lanes, addresses in a pattern and nothing in doubt. */
+INLINE bool whole_warp(warp *w, const insn *i, int bits, bool writes)
+{
+    const block *b = w->block;
+    const block_check *c = b->checker;
+    unsigned size = size_of(i), per = size >> c->shift;
+    u32 tag = check_tag(w, i);
+    u64 at = address_of(w, i, bits, 0), more = address_of(w, i, bits, 16);
+    switch (classify(w, i, bits, size)) {
+    case PATTERN_CONTIGUOUS:
+        return inside(b, at, 32 * size, size) && row(w, c, at, 0, 32, per, tag, writes);
+    case PATTERN_HALVES:
+        /* Halves that overlap would hide each other. */
+        if (at < more + 16 * size && more < at + 16 * size) return false;
+        if (!inside(b, at, 16 * size, size) || !inside(b, more, 16 * size, size)) return false;
+        /* Marking twice does no harm: the second look sees the same threads. */
+        return row(w, c, at, 0, 16, per, tag, writes) && row(w, c, more, 16, 16, per, tag, writes);
+    case PATTERN_BROADCAST:
+        return !writes && inside(b, at, size, size) && same_reads(w, c, at, 31, per, tag);
+    case PATTERN_BROADCAST_HALVES:
+        return !writes && inside(b, at, size, size) && inside(b, more, size, size) &&
+               same_reads(w, c, at, 15, per, tag) && same_reads(w, c, more, 31, per, tag);
+    case PATTERN_GENERAL: break;
+    }
+    return false;
+}
+
+/* ------------------------------------------------------------------ handlers */
+
+static __attribute__((noinline)) void by_lanes(warp *w, const insn *i, check_action action)
+{
+    _Alignas(64) u64 addresses[WARP_LANES];
+    u64 offsets[WARP_LANES];
+    memory_space space = i->space & SPACE_MASK;
+    if (i->space & SPACE_ADDRESS32) addresses_of(w, i, 32, addresses);
+    else addresses_of(w, i, 64, addresses);
+    if (space == MEMORY_SHARED) {
+        ptx_check_access(w, i, addresses, w->mask, action);
+        return;
+    }
+    u32 shared = 0;
+    if (space == MEMORY_GENERIC) {
+        shared = ptx_lanes_in_space(addresses, w->mask, MEMORY_SHARED, offsets);
+        if (shared) ptx_check_access(w, i, offsets, shared, action);
+    }
+    if (w->block->launch->checker && w->mask & ~shared)
+        ptx_check_global(w, i, addresses, w->mask & ~shared, action);
+}
+
+static __attribute__((noinline)) void check_load_some(warp *w, const insn *i)
+{
+    by_lanes(w, i, CHECK_READS);
+}
+
+static __attribute__((noinline)) void check_store_some(warp *w, const insn *i)
+{
+    by_lanes(w, i, CHECK_WRITES);
+}
+
+static void check_atomic_some(warp *w, const insn *i)
+{
+    by_lanes(w, i, CHECK_CHANGES);
+}
+
+static void check_atomic_full(warp *w, const insn *i)
+{
+    by_lanes(w, i, CHECK_CHANGES);
+}
+
+static void check_fence_some(warp *w, const insn *i)
+{
+    ptx_check_fence(w, i);
+}
+
+static void check_fence_full(warp *w, const insn *i)
+{
+    ptx_check_fence(w, i);
+}
+
+/* Without volatile accesses, which hand data over, and nothing but a barrier that orders lanes. */
+INLINE bool is_plain_shared(const warp *w, const insn *i)
+{
+    const block_check *c = w->block->checker;
+    return w->mask == ALL_LANES && (i->space & SPACE_MASK) == MEMORY_SHARED && c &&
+           !(i->target & CHECK_STRONG) && c->warps[w->index].fresh <= c->epoch;
+}
+
+static void check_load_full(warp *w, const insn *i)
+{
+    if (LIKELY(is_plain_shared(w, i)) &&
+        (i->space & SPACE_ADDRESS32 ? whole_warp(w, i, 32, false) : whole_warp(w, i, 64, false)))
+        return;
+    check_load_some(w, i);
+}
+
+static void check_store_full(warp *w, const insn *i)
+{
+    if (LIKELY(is_plain_shared(w, i)) &&
+        (i->space & SPACE_ADDRESS32 ? whole_warp(w, i, 32, true) : whole_warp(w, i, 64, true)))
+        return;
+    check_store_some(w, i);
+}
+
+#define OP_ROWS  "ptx/exec/ops_check.inc"
+#define OP_TABLE ptx_ops_check
+#include "ptx/exec/ops_expand.h"
