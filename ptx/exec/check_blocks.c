@@ -32,6 +32,7 @@ typedef struct shadow_page {
 
 typedef struct block_order {
     uint32_t fenced, released, acquired;
+    bool acquires; /* what it looks at now; counts from its next access on, when it has looked */
 } block_order;
 
 struct launch_check {
@@ -201,7 +202,8 @@ void ptx_check_global(warp *w, const insn *i, const uint64_t *addresses, uint32_
     pthread_mutex_lock(&c->lock);
     block_order *own = &c->blocks[number_of(w->block)];
     c->sites[i->extra] = (check_site){ i, w->frame->code };
-    if (strong && action != CHECK_WRITES) own->acquired = ++c->now;
+    if (own->acquires) own->acquired = ++c->now;
+    own->acquires = strong && action != CHECK_WRITES;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
         if (addresses[lane] >> 47 == 0) look_at(w, i, lane, addresses, size, action);
