@@ -16,6 +16,35 @@
 #define FUSED_SCOPE(mode)    rn
 #endif
 
+/* Which NaN an operation passes on is left open by the ISA; this is what an H200 does.  The result of x86's
+ * own instructions is right where one source at most is a NaN, those of other processors are not. */
+/* The NaN of `first` before that of `second`. */
+static inline f64 passed_2(f64 r, f64 first, f64 second)
+{
+#if !defined(__x86_64__)
+    r = is_nan_64(second) ? quiet_64(second) : canonical_64(r);
+#endif
+    (void)second;
+    return is_nan_64(first) ? quiet_64(first) : r;
+}
+static inline f64 passed_1(f64 r, f64 a)
+{
+#if !defined(__x86_64__)
+    r = is_nan_64(a) ? quiet_64(a) : canonical_64(r);
+#endif
+    (void)a;
+    return r;
+}
+static inline f64 passed_3(f64 r, f64 first, f64 second, f64 third)
+{
+#if !defined(__x86_64__) || !PTX_HAVE_FMA
+    r = is_nan_64(third) ? quiet_64(third) : canonical_64(r);
+#endif
+    (void)third;
+    const f64 s = is_nan_64(second) ? quiet_64(second) : r;
+    return is_nan_64(first) ? quiet_64(first) : s;
+}
+
 /* Of two NaNs the second is passed on. */
 static inline f64 chosen(f64 r, f64 a, f64 b)
 {

@@ -32,7 +32,7 @@ bool ref_same(const form *f, uint64_t a, uint64_t b)
     for (unsigned i = 0; i < form_bits(f->d); i += form_bits(t)) {
         const uint64_t mask = t == TYPE_F64 ? ~0ull : (1ull << form_bits(t)) - 1;
         const uint64_t x = a >> i & mask, y = b >> i & mask;
-        if (x != y && !(is_nan(t, x) && is_nan(t, y))) return false;
+        if (x != y && (t == TYPE_F64 || !is_nan(t, x) || !is_nan(t, y))) return false;
     }
     return true;
 }

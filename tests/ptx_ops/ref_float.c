@@ -80,6 +80,19 @@ static bool extremes(const form *f, const number_format *format, uint64_t v[3], 
     return true;
 }
 
+/* Which NaN arithmetic on doubles passes on, as recorded on an H200. */
+static uint64_t passed_on(const form *f, const uint64_t v[3], const number x[3])
+{
+    const char *order = form_is(f, "fma") || form_is(f, "mad")       ? "\1\2\0"
+                        : f->source_count == 2 && !form_is(f, "div") ? "\1\0"
+                                                                     : "\0\1";
+    for (unsigned i = 0; i < f->source_count; i++) {
+        const unsigned at = (unsigned)order[i];
+        if (x[at].kind == NUMBER_NAN) return v[at] | quiet_64;
+    }
+    return 0xfff8000000000000;
+}
+
 static bool one(const form *f, form_type t, const uint64_t in[4], uint64_t *out)
 {
     const form_type mixed = f->type_count == 2 ? f->types[1] : t;
@@ -107,6 +120,7 @@ static bool one(const form *f, form_type t, const uint64_t in[4], uint64_t *out)
         *out = finish(f, format, number_encode(format, result, r));
         if (form_has(f, "ftz") && number_tiny(format, result, r))
             *out = finish(f, format, (uint64_t)result.negative << (form_bits(t) - 1));
+        if (t == TYPE_F64 && result.kind == NUMBER_NAN) *out = passed_on(f, v, x);
     }
     return true;
 }
