@@ -79,7 +79,7 @@ int main(void)
     double times = serial / overlapped;
     printf("one stream %.3f ms, four streams %.3f ms: %.2f times as fast\n", 1e3 * serial,
            1e3 * overlapped, times);
-    if (gpu && times < 1.5) {
+    if (gpu && times < 1.5 && !getenv("GPULAUNCH_SANITIZED")) {
         fprintf(stderr, "the copies do not overlap\n");
         return 1;
     }

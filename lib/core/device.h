@@ -16,9 +16,10 @@ struct gpul_device {
     gpul__refs refs;
     const gpul__driver *driver;
     CUcontext context;
-    CUstream stream; /* non-blocking: calls without a stream use it */
-    unsigned forks;  /* value of gpul__forks when it was opened */
-    uint64_t serial; /* of this object, in the process */
+    CUstream stream;             /* non-blocking: calls without a stream use it */
+    unsigned forks;              /* value of gpul__forks when it was opened */
+    uint64_t serial;             /* of this object, in the process */
+    _Atomic(uint64_t) last_peer; /* serial of the device of the last copy: the ways are open */
     bool checked, is_cpu;
     CUdevice handle;
     gpul_context_kind context_kind;
@@ -34,7 +35,8 @@ struct gpul_device {
     struct gpul__peer *peers;      /* ways to other devices that were opened */
     size_t peer_count, peer_capacity;
 
-    _Atomic(struct gpul__staging *) staging; /* pinned memory for large copies; NULL: none, or in use */
+    _Atomic(struct gpul__staging *)
+        staging; /* pinned memory for large copies; NULL: none, or in use */
 
     gpul__ring ring;
 };

@@ -12,15 +12,16 @@
 struct gpul__peer {
     uint64_t serial; /* of the other device object; a number is never used again */
     bool direct;
+    bool both; /* the way back was opened too */
 };
 
-static bool find_peer(gpul_device *device, const gpul_device *peer, bool *direct)
+static bool find_peer(struct gpul__peer *out, gpul_device *device, const gpul_device *peer)
 {
     bool found = false;
     pthread_mutex_lock(&device->lock);
     for (size_t i = 0; i < device->peer_count && !found; i++) {
         found = device->peers[i].serial == peer->serial;
-        if (found) *direct = device->peers[i].direct;
+        if (found) *out = device->peers[i];
     }
     pthread_mutex_unlock(&device->lock);
     return found;
@@ -32,7 +33,8 @@ static bool remember_peer(gpul_device *device, const gpul_device *peer, bool dir
     pthread_mutex_lock(&device->lock);
     bool ok = gpul__grow(&device->peers, &device->peer_capacity, device->peer_count,
                          sizeof *device->peers);
-    if (ok) device->peers[device->peer_count++] = (struct gpul__peer){ peer->serial, direct };
+    if (ok)
+        device->peers[device->peer_count++] = (struct gpul__peer){ peer->serial, direct, false };
     pthread_mutex_unlock(&device->lock);
     return ok;
 }
@@ -58,9 +60,10 @@ static CUresult enable(gpul_device *device, const gpul_device *peer, bool *direc
 /* Opens the way from `device` to the memory of `peer`.  Two contexts of one device share its memory. */
 static gpul_status open_way(gpul_device *device, gpul_device *peer, bool *direct, const char *call)
 {
-    *direct = true;
-    if (device->handle == peer->handle || find_peer(device, peer, direct)) return GPUL_OK;
-    bool pushed;
+    struct gpul__peer known = { .direct = true };
+    bool pushed, there = device->handle == peer->handle || find_peer(&known, device, peer);
+    *direct = known.direct;
+    if (there) return GPUL_OK;
     const char *entry;
     gpul_status status = gpul__enter(device, &pushed, call);
     if (status != GPUL_OK) return status;
@@ -141,6 +144,26 @@ static gpul_status wait_for_own(gpul_device *device)
                             "waiting for the source of a copy");
 }
 
+/* Copies run fastest when each device reaches the other. */
+static gpul_status open_both(gpul_device *to, gpul_device *from)
+{
+    struct gpul__peer known = { .both = false };
+    bool direct;
+    if (atomic_load_explicit(&to->last_peer, memory_order_relaxed) == from->serial) return GPUL_OK;
+    gpul_status status = GPUL_OK;
+    if (!find_peer(&known, to, from) || !known.both) {
+        status = open_way(to, from, &direct, "gpul_copy");
+        if (status == GPUL_OK) status = open_way(from, to, &direct, "gpul_copy");
+    }
+    if (status == GPUL_OK)
+        atomic_store_explicit(&to->last_peer, from->serial, memory_order_relaxed);
+    pthread_mutex_lock(&to->lock);
+    for (size_t i = 0; status == GPUL_OK && i < to->peer_count; i++)
+        if (to->peers[i].serial == from->serial) to->peers[i].both = true;
+    pthread_mutex_unlock(&to->lock);
+    return status;
+}
+
 static bool on_host(const gpul_buffer *buffer)
 {
     return buffer->memory == GPUL_MEMORY_MANAGED || buffer->memory == GPUL_MEMORY_PINNED ||
@@ -152,10 +175,8 @@ gpul_status gpul__copy_peer(gpul_buffer *destination, size_t destination_offset,
                             gpul_stream *stream)
 {
     gpul_device *to = destination->device, *from = source->device;
-    bool direct;
     gpul_status status = check_pair(to, from, "gpul_copy");
-    if (status == GPUL_OK) status = open_way(to, from, &direct, "gpul_copy");
-    if (status == GPUL_OK) status = open_way(from, to, &direct, "gpul_copy");
+    if (status == GPUL_OK && to->handle != from->handle) status = open_both(to, from);
     if (status == GPUL_OK && !stream) status = wait_for_own(from);
     if (status != GPUL_OK) return status;
     gpul__transfer t = { .call = "gpul_copy",

@@ -8,13 +8,17 @@
 #include <string.h>
 #include <time.h>
 
+#include <gpulaunch/device.h>
+#include <gpulaunch/texture.h>
+
 #include "core/device.h"
 #include "driver/record.h"
 
 enum { CALLS = 200000, RUNS = 9, LIMIT_NS = 50 };
 
-static gpul_device *device;
-static gpul_buffer *a, *b, *managed, *pinned;
+static gpul_device *device, *second;
+static gpul_buffer *a, *b, *managed, *pinned, *far;
+static gpul_array *array;
 static gpul_stream *stream;
 static gpul_event *event;
 static gpul_module *module;
@@ -64,6 +68,19 @@ static gpul_status call_read(void)
 static gpul_status call_copy(void)
 {
     return gpul_copy(b, 0, a, 0, 64, stream);
+}
+static gpul_status call_copy_peer(void)
+{
+    return gpul_copy(far, 0, a, 0, 64, stream);
+}
+static gpul_status call_array_write(void)
+{
+    return gpul_array_write(array, host, stream);
+}
+static gpul_status call_limit(void)
+{
+    uint64_t bytes;
+    return gpul_device_limit(&bytes, device, GPUL_LIMIT_STACK);
 }
 static gpul_status call_copy_pinned(void)
 {
@@ -172,9 +189,11 @@ static const struct {
     { "gpul_read", "cuMemcpyDtoHAsync", call_read },
     { "gpul_copy", "cuMemcpyDtoDAsync", call_copy },
     { "gpul_copy, pinned", "cuMemcpyAsync", call_copy_pinned },
+    { "gpul_copy, two devices", "cuMemcpyPeerAsync", call_copy_peer },
     { "gpul_fill", "cuMemsetD32Async", call_fill },
     { "gpul_copy_2d", "cuMemcpy2DAsync", call_copy_2d },
     { "gpul_fill_2d", "cuMemsetD2D16Async", call_fill_2d },
+    { "gpul_array_write", "cuMemcpy3DAsync", call_array_write },
     { "gpul_prefetch", "cuMemPrefetchAsync", call_prefetch },
     { "gpul_advise", "cuMemAdvise", call_advise },
     { "gpul_pool_trim", "cuMemPoolTrimTo", call_trim },
@@ -190,6 +209,7 @@ static const struct {
     { "gpul_kernel_suggest", "cuOccupancyMaxPotentialBlockSize", call_suggest },
     { "gpul_kernel_prefer", "cuFuncSetCacheConfig", call_prefer },
     { "gpul_device_memory", "cuMemGetInfo", call_memory },
+    { "gpul_device_limit", "cuCtxGetLimit", call_limit },
 };
 
 static int by_value(const void *p, const void *q)
@@ -218,7 +238,7 @@ static void prepare(void)
         "{ ret; }\n";
     gpul_image *image;
     gpul__record_driver();
-    gpul__record_reset(NULL);
+    gpul__record_reset(&(gpul__record_config){ .devices = 2 });
     gpul__driver_override(gpul__record_driver());
     check(gpul_open(&device, NULL));
     check(gpul_image_from_memory(&image, ptx, sizeof ptx - 1, "cost.ptx"));
@@ -233,6 +253,10 @@ static void prepare(void)
     check(gpul_stream_new(&stream, device, NULL));
     check(gpul_event_new(&event, device));
     check(gpul_event_record(event, stream));
+    check(gpul_open(&second, gpul_device_opts(.device = "cuda:1")));
+    check(gpul_alloc(&far, second, 4096, NULL));
+    check(gpul_copy(far, 0, a, 0, 64, stream)); /* opens the way */
+    check(gpul_array_new(&array, device, gpul_array_opts(.type = GPUL_U8, .width = 64)));
 }
 
 int main(void)
@@ -254,6 +278,9 @@ int main(void)
         over += ns > LIMIT_NS;
     }
     device->driver = record;
+    gpul_array_free(&array);
+    gpul_buffer_free(&far);
+    gpul_device_free(&second);
     gpul_event_free(&event);
     gpul_stream_free(&stream);
     gpul_pool_free(&pool);
