@@ -280,11 +280,21 @@ CUresult gpul__cpu_wait_op(cpu_op *op)
 {
     CUcontext handle = op->context->handle;
     op->references++;
+    /* What became ready by this thread's own work has nobody who looks for it: a worker is told before this
+     * thread sleeps or leaves. */
+    bool helped = false;
     while (!op->done) {
         cpu_op *head = op->stream->first;
-        if (can_help(head)) perform(head);
-        else pthread_cond_wait(&gpul__cpu.changed, &gpul__cpu.lock);
+        if (can_help(head)) {
+            perform(head);
+            helped = true;
+            continue;
+        }
+        if (helped) wake();
+        helped = false;
+        pthread_cond_wait(&gpul__cpu.changed, &gpul__cpu.lock);
     }
+    if (helped) wake();
     gpul__cpu_op_drop(op);
     cpu_context *context = gpul__cpu_handle_get(CPU_CONTEXT, handle);
     return context ? context->fault : CUDA_ERROR_CONTEXT_IS_DESTROYED;
