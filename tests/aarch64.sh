@@ -55,7 +55,7 @@ ninja -C "$build" >"$build/build.log" 2>&1 || {
 }
 rm -f "$build/meson-logs/testlog.json"
 rc=0
-[ $# -gt 0 ] || set -- --suite ptx --suite cpu
+[ $# -gt 0 ] || set -- --suite ptx --suite cpu --no-suite device --no-suite examples
 # The emulator keeps a record of every page that is ever reserved: with less to reserve the CPU device takes less.
 ulimit -v 12000000
 meson test -C "$build" --no-rebuild -t 20 "$@" >"$build/test.log" 2>&1 || rc=$?
