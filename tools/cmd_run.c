@@ -11,6 +11,8 @@
 typedef struct run_state {
     job job;
     session session;
+    const element_list *build;
+    bool compiled;
     bool failed; /* a result could not be shown or written */
     FILE *messages_to;
 } run_state;
@@ -61,16 +63,28 @@ static void before_step(void *user, execution *x, size_t index)
     if (summary_stream) fflush(summary_stream);
 }
 
+/* The compiler, or the cache, works while the driver makes the context. */
+static void compile_meanwhile(void *user, session *s)
+{
+    run_state *r = user;
+    double start = timeline_now();
+    r->compiled = job_compile_image(&r->job, s, r->build);
+    timeline_beside("compile", start);
+}
+
 static bool set_up(run_state *r, const element_list *elements, const element_list *build)
 {
     job *j = &r->job;
+    r->build = build;
     timeline_phase("open the device");
-    if (!session_open(&r->session, option_find(elements, OPT_DEVICE),
-                      option_find(elements, OPT_REQUIRE_GPU) != NULL))
+    if (!session_open_meanwhile(&r->session, option_find(elements, OPT_DEVICE),
+                                option_find(elements, OPT_REQUIRE_GPU) != NULL, compile_meanwhile,
+                                r) ||
+        !r->compiled)
         return false;
     document_device(r->session.info);
-    timeline_phase("compile");
-    if (!job_compile(j, &r->session, build)) return false;
+    timeline_phase("load the image");
+    if (!job_load_image(j, &r->session)) return false;
     document_image(j->image);
     messages_flush();
     timeline_phase("bind arguments, read files");
@@ -149,6 +163,7 @@ int cmd_run(element_list *elements)
         timeline_start();
         log_start(common.verbose);
     }
+    timeline_phase("read the source");
     if (!args_from(elements) || !source_read(&source, file)) return 0;
     bool use = !option_find(elements, OPT_NO_DIRECTIVES) && (!source.is_image || source.is_ptx);
     const option_use *named = option_find(elements, OPT_CASE);
@@ -166,6 +181,8 @@ int cmd_run(element_list *elements)
     timeline_phase("free and close");
     job_free(&r.job);
     session_close(&r.session);
+    timeline_phase(NULL);
+    if (common.verbose) timeline_show(stderr);
     if (trace && !timeline_write(trace)) status = messages_status();
     return status;
 }

@@ -58,7 +58,7 @@ bool job_request(job *j, const source_file *source, const directives *d, const c
     return request_finish(&j->request) && good;
 }
 
-bool job_compile(job *j, session *s, const element_list *build)
+bool job_compile_image(job *j, session *s, const element_list *build)
 {
     element_list all = { 0 };
     for (size_t i = 0; build && i < build->count; i++)
@@ -70,11 +70,20 @@ bool job_compile(job *j, session *s, const element_list *build)
     progress(mem_format("compiling %s", j->source->path));
     j->image = compile_source(&c);
     progress(NULL);
-    if (!j->image) return false;
+    return j->image;
+}
+
+bool job_load_image(job *j, session *s)
+{
     if (!j->source->is_image || !s) return true;
     /* A file that this device cannot load is told before any word about arguments. */
     const plan p = { .source = j->source, .image = j->image, .request = &j->request };
     return load_image(&j->module, &p, s);
+}
+
+bool job_compile(job *j, session *s, const element_list *build)
+{
+    return job_compile_image(j, s, build) && job_load_image(j, s);
 }
 
 bool job_bind(job *j, const session *s)

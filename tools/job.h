@@ -24,6 +24,9 @@ bool job_request(job *j, const source_file *source, const directives *d, const c
 
 /* Compiles (unless `image` is given, which is then borrowed), binds, loads and fixes the geometry. */
 bool job_compile(job *j, session *s, const element_list *build);
+/* Its two parts: the first can be done while the device is being opened. */
+bool job_compile_image(job *j, session *s, const element_list *build);
+bool job_load_image(job *j, session *s);
 bool job_bind(job *j, const session *s);
 bool job_load(job *j, session *s, bool strict);
 void job_free(job *j);

@@ -143,13 +143,32 @@ void capture_end(const session *s, FILE *to)
 
 /* ---- The device ---- */
 
-bool session_open(session *out, const option_use *device, bool require_gpu)
+/* What is done while the context is made. */
+typedef struct beside {
+    void (*call)(void *user, session *s);
+    void *user;
+} beside;
+
+static void on_chosen(void *user, gpul_device *device)
 {
+    const beside *b = user;
+    session s = { device, gpul_device_describe(device) };
+    b->call(b->user, &s);
+}
+
+bool session_open_meanwhile(session *out, const option_use *device, bool require_gpu,
+                            void (*meanwhile)(void *user, session *s), void *user)
+{
+    beside b = { meanwhile, user };
     *out = (session){ 0 };
     if (require_gpu) setenv("GPULAUNCH_REQUIRE_GPU", "1", 1);
     const char *named = device ? device->text : getenv("GPULAUNCH_DEVICE");
     bool automatic = !named || !*named;
     gpul_device_opts opts = { .device = automatic ? "auto" : named, .cpu = { .print = on_print } };
+    if (meanwhile) {
+        opts.meanwhile = on_chosen;
+        opts.meanwhile_user = &b;
+    }
     if (gpul_open(&out->device, &opts)) {
         log_drain();
         message *m = library_message(NULL);
@@ -161,6 +180,11 @@ bool session_open(session *out, const option_use *device, bool require_gpu)
     out->info = gpul_device_describe(out->device);
     log_drain();
     return true;
+}
+
+bool session_open(session *out, const option_use *device, bool require_gpu)
+{
+    return session_open_meanwhile(out, device, require_gpu, NULL, NULL);
 }
 
 void session_close(session *s)

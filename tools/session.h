@@ -16,6 +16,9 @@ typedef struct session {
 
 /* Opens what -d, $GPULAUNCH_DEVICE or auto say; a message when that fails. */
 bool session_open(session *out, const option_use *device, bool require_gpu);
+/* The same; `meanwhile` is called with the chosen device, not open yet, while the driver makes its context. */
+bool session_open_meanwhile(session *out, const option_use *device, bool require_gpu,
+                            void (*meanwhile)(void *user, session *s), void *user);
 void session_close(session *s);
 const char *device_shown(const gpul_device_info *info); /* "0 NVIDIA H200", "cpu CPU device" */
 const char *arch_shown(const gpul_device_info *info);   /* "sm_90" */

@@ -10,7 +10,7 @@
 #include "files.h"
 #include "render.h"
 
-enum row { ROW_PHASE = 1, ROW_CALL = 2, ROW_DEVICE = 3 };
+enum row { ROW_PHASE = 1, ROW_CALL = 2, ROW_DEVICE = 3, ROW_BESIDE = 4 };
 
 typedef struct event_span {
     char *name, *detail;  /* malloc'd; detail NULL: none */
@@ -26,6 +26,16 @@ static struct {
     double origin, phase_start;
     const char *phase;
 } line = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* The phases alone, for those who want no trace. */
+static struct {
+    struct {
+        const char *name;
+        double length;
+        bool beside;
+    } items[24];
+    size_t count;
+} phases;
 
 static double now(void)
 {
@@ -65,15 +75,41 @@ static void add(const char *name, size_t name_length, const char *detail, double
     pthread_mutex_unlock(&line.lock);
 }
 
+static void keep_phase(const char *name, double start, double length, bool beside)
+{
+    pthread_mutex_lock(&line.lock);
+    if (phases.count < sizeof phases.items / sizeof *phases.items) {
+        phases.items[phases.count].name = name;
+        phases.items[phases.count].length = length;
+        phases.items[phases.count++].beside = beside;
+    }
+    pthread_mutex_unlock(&line.lock);
+    if (line.on) add(name, strlen(name), NULL, start, length, beside ? ROW_BESIDE : ROW_PHASE);
+}
+
 void timeline_phase(const char *name)
 {
-    if (!line.on) return;
     double at = now();
-    if (line.phase)
-        add(line.phase, strlen(line.phase), NULL, line.phase_start, at - line.phase_start,
-            ROW_PHASE);
+    if (line.phase) keep_phase(line.phase, line.phase_start, at - line.phase_start, false);
     line.phase = name;
     line.phase_start = at;
+}
+
+double timeline_now(void)
+{
+    return now();
+}
+
+void timeline_beside(const char *name, double start)
+{
+    keep_phase(name, start, now() - start, true);
+}
+
+void timeline_show(FILE *to)
+{
+    for (size_t i = 0; i < phases.count; i++)
+        fprintf(to, "gpulaunch: time: %9.3f ms  %s%s\n", phases.items[i].length / 1e3,
+                phases.items[i].name, phases.items[i].beside ? " (at the same time)" : "");
 }
 
 void timeline_call(const char *text_of_call)
@@ -127,6 +163,7 @@ bool timeline_write(const option_use *use)
         fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", out.stream);
         write_name(out.stream, ROW_PHASE, "host: gpulaunch");
         write_name(out.stream, ROW_CALL, "host: driver calls");
+        write_name(out.stream, ROW_BESIDE, "host: beside it");
         write_name(out.stream, ROW_DEVICE, "device (its own times, placed by their end)");
         for (size_t i = 0; i < line.count; i++)
             write_span(out.stream, &line.spans[i], i + 1 == line.count);

@@ -249,6 +249,13 @@ typedef enum gpul_schedule {
     GPUL_SCHEDULE_BLOCKING
 } gpul_schedule;
 
+/* Checkers of the CPU device, for gpul_cpu_opts.checks.  Memory and barriers are always checked. */
+enum {
+    GPUL_CPU_CHECK_RACES = 1, /* in shared memory: between threads of a block, lanes of a warp */
+    GPUL_CPU_CHECK_INIT = 2,  /* reads of shared memory that the block has not written */
+    GPUL_CPU_CHECK_BLOCKS = 4 /* races in global memory between blocks; slow */
+};
+
 /* Options of the CPU device; read when its process-wide engine starts, that is by the first open. */
 typedef struct gpul_cpu_opts {
     unsigned threads;            /* host threads; 0: one per core */
@@ -259,8 +266,17 @@ typedef struct gpul_cpu_opts {
     /* Kernel printf, whole pieces of text in order; NULL: the process's stdout. */
     void (*print)(void *user, const char *text, size_t length);
     void *print_user;
+    /* GPUL_CPU_CHECK_*: kernels run to their end, and what is found makes the next gpul_sync,
+     * gpul_stream_sync or checked launch fail with code GL0823; its details name the lines, threads
+     * and variables of both accesses.  What may be meant (races inside a warp or between blocks) is
+     * only told to the log.  0: $GPULAUNCH_CPU_CHECKS, a list of races, init, blocks; else none. */
+    unsigned checks;
+    /* Not 0: blocks and warps run in an order of this seed, and fresh device and shared memory holds no
+     * zeros.  0: $GPULAUNCH_CPU_SEED, else the plain order. */
+    uint64_t seed;
 } gpul_cpu_opts;
 
+struct gpul_device;
 typedef struct gpul_device_opts {
     const char *device;  /* the grammar above; NULL: $GPULAUNCH_DEVICE, else "cuda" */
     const char *libcuda; /* path of the driver library; NULL: $GPULAUNCH_LIBCUDA, else searched */
@@ -270,6 +286,11 @@ typedef struct gpul_device_opts {
     bool map_host; /* CU_CTX_MAP_HOST */
     bool checked;  /* wait for each launch and blame it by name; test pointers before it */
     gpul_cpu_opts cpu;
+    /* Called once the device is chosen, in a thread of its own while the driver makes the context, which takes a tenth of a
+     * second on a GPU: gpul_open ends when it has returned.  It may use the device for gpul_device_describe and as the
+     * .device of gpul_compile, and for nothing else; it must not free it.  NULL: nothing. */
+    void (*meanwhile)(void *user, struct gpul_device *device);
+    void *meanwhile_user;
 } gpul_device_opts;
 #define gpul_device_opts(...) GPUL_OPTIONS(gpul_device_opts, __VA_ARGS__)
 

@@ -212,6 +212,34 @@ static gpul_status start_stream(gpul_device *device)
                          "the new context cannot be used");
 }
 
+/* What the caller does while the context is made. */
+typedef struct meanwhile {
+    gpul_device *device;
+    const gpul_device_opts *opts;
+    pthread_t thread;
+    bool started;
+} meanwhile;
+
+static void *call_meanwhile(void *pointer)
+{
+    const meanwhile *m = pointer;
+    m->opts->meanwhile(m->opts->meanwhile_user, m->device);
+    return NULL;
+}
+
+/* The context, and at the same time what the caller does; without a thread one after the other. */
+static gpul_status make_context(gpul_device *device, const gpul__choice *choice,
+                                const gpul_device_opts *opts)
+{
+    meanwhile m = { .device = device, .opts = opts };
+    if (opts->meanwhile) m.started = pthread_create(&m.thread, NULL, call_meanwhile, &m) == 0;
+    gpul_status status = take_context(device, choice, opts);
+    if (status == GPUL_OK) status = start_stream(device);
+    if (m.started) pthread_join(m.thread, NULL);
+    else if (opts->meanwhile) call_meanwhile(&m);
+    return status;
+}
+
 gpul_status gpul_open(gpul_device **out, const gpul_device_opts *opts)
 {
     static const gpul_device_opts defaults;
@@ -242,8 +270,7 @@ gpul_status gpul_open(gpul_device **out, const gpul_device_opts *opts)
     device->handle = choice.device;
     device->context_kind = opts->context_kind;
     status = gpul__device_facts(&device->info, &choice);
-    if (status == GPUL_OK) status = take_context(device, &choice, opts);
-    if (status == GPUL_OK) status = start_stream(device);
+    if (status == GPUL_OK) status = make_context(device, &choice, opts);
     if (status != GPUL_OK) {
         destroy(device);
         return status;

@@ -450,6 +450,45 @@ static void calls_are_traced_while_somebody_listens(void **state)
     gpul_device_free(&d);
 }
 
+/* What is done while the context is made: with the device chosen, and over before gpul_open ends. */
+typedef struct besides {
+    int calls;
+    gpul_device *device;
+    int compute_major;
+} besides;
+
+static void note_device(void *user, gpul_device *chosen)
+{
+    besides *b = user;
+    b->calls++;
+    b->device = chosen;
+    b->compute_major = gpul_device_describe(chosen)->compute_major;
+}
+
+static void work_is_done_meanwhile(void **state)
+{
+    (void)state;
+    besides b = { 0 };
+    gpul_device *d;
+    use_record(NULL);
+    assert_ok(gpul_open(&d, gpul_device_opts(.meanwhile = note_device, .meanwhile_user = &b)));
+    assert_int_equal(b.calls, 1);
+    assert_ptr_equal(b.device, d);
+    assert_int_equal(b.compute_major, 9);
+    gpul_device_free(&d);
+    gpul__driver_override(gpul__fault_driver(gpul__record_driver()));
+    gpul__fault_entry("cuCtxCreate_v2", 1, CUDA_ERROR_OUT_OF_MEMORY);
+    assert_int_not_equal(
+        gpul_open(&d, gpul_device_opts(.meanwhile = note_device, .meanwhile_user = &b)), GPUL_OK);
+    assert_null(d);
+    assert_int_equal(b.calls, 2);
+    gpul__fault_entry("cuInit", 1, CUDA_ERROR_NO_DEVICE);
+    assert_int_not_equal(
+        gpul_open(&d, gpul_device_opts(.meanwhile = note_device, .meanwhile_user = &b)), GPUL_OK);
+    gpul__fault_entry(NULL, 0, CUDA_SUCCESS);
+    gpul__driver_override(gpul__record_driver());
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
@@ -470,6 +509,7 @@ int main(void)
         TEST(children_keep_the_device),
         TEST(a_fork_is_explained),
         TEST(calls_are_traced_while_somebody_listens),
+        TEST(work_is_done_meanwhile),
     };
     return gpul_run_tests("core device", tests, NULL, NULL);
 }
