@@ -2,7 +2,8 @@
  * ones, so that what is left is the library's own work.  Median of nine runs, in the
  * thread's own processor time.  SPDX-License-Identifier: MIT
  *
- *     build/tests/bench/launch_null                                                               */
+ *     build/tests/bench/launch_null                       times
+ *     build/tests/bench/launch_null four|eight|prepared N  N launches and nothing else, for counting instructions */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@ static gpul_device *device;
 static gpul_buffer *x, *y;
 static const gpul_kernel *four, *eight;
 static CUcontext context;
+static gpul_prepared *prepared;
 
 static CUresult get_current(CUcontext *out)
 {
@@ -85,7 +87,37 @@ static void measure(const char *what, void (*one)(int))
            times[RUNS - 1]);
 }
 
-int main(void)
+static CUresult graph_launch(CUgraphExec exec, CUstream stream)
+{
+    (void)exec, (void)stream;
+    return CUDA_SUCCESS;
+}
+
+static CUresult is_capturing(CUstream stream, CUstreamCaptureStatus *status)
+{
+    (void)stream;
+    *status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+}
+
+static void launch_prepared(int i)
+{
+    (void)i;
+    check(gpul_prepared_launch(prepared));
+}
+
+/* False: no such launch. */
+static bool only_launch(const char *which, int count)
+{
+    void (*one)(int) = strcmp(which, "four") == 0       ? launch_four
+                       : strcmp(which, "eight") == 0    ? launch_eight
+                       : strcmp(which, "prepared") == 0 ? launch_prepared
+                                                        : NULL;
+    for (int i = 0; one && i < count; i++) one(i);
+    return one;
+}
+
+int main(int argc, char **argv)
 {
     static gpul__driver null;
     gpul_image *image;
@@ -100,15 +132,26 @@ int main(void)
     check(gpul_module_kernel(&eight, module, "eight"));
     check(gpul_alloc(&x, device, 4096, NULL));
     check(gpul_alloc(&y, device, 4096, NULL));
+    check(gpul_prepare(&prepared, four, gpul_launch_opts(.grid = { 4 }, .block = { 128 }),
+                       gpul_args(0, 2.0f, gpul_in(x), y)));
     context = gpul_device_context(device);
     null.CtxGetCurrent = get_current;
     null.LaunchKernel = launch;
-    measure("4 arguments", launch_four);
-    measure("8 arguments", launch_eight);
+    null.GraphLaunch = graph_launch;
+    null.StreamIsCapturing = is_capturing;
+    int status = 0;
+    if (argc == 3) {
+        status = only_launch(argv[1], atoi(argv[2])) ? 0 : 2;
+    } else {
+        measure("4 arguments", launch_four);
+        measure("8 arguments", launch_eight);
+        measure("prepared", launch_prepared);
+    }
+    gpul_prepared_free(&prepared);
     gpul_buffer_free(&x);
     gpul_buffer_free(&y);
     gpul_module_free(&module);
     gpul_image_free(&image);
     gpul_device_free(&device);
-    return 0;
+    return status;
 }
