@@ -157,6 +157,8 @@ static void events_are_shared_or_refused(void **state)
 static void words_order_streams(void **state)
 {
     (void)state;
+    if (getenv("GPULAUNCH_SANITIZED"))
+        skip_because("compute-sanitizer waits for each copy, and this one waits for a later write");
     gpul_stream *first, *second;
     gpul_buffer *word = buffer_of(8, &(uint64_t){ 0 }), *bytes = buffer_of(4, &(uint32_t){ 7 });
     gpul_buffer *later = buffer_of(4, NULL);
