@@ -43,6 +43,30 @@ static int by_use(const void *a, const void *b)
     return x->used < y->used ? -1 : x->used > y->used;
 }
 
+/* What a process left that died while it wrote; younger ones may still be written. */
+static bool is_leftover(const char *name, const struct stat *facts)
+{
+    enum { STALE_SECONDS = 600 };
+    int64_t age = (int64_t)time(NULL) - (int64_t)facts->st_mtime;
+    size_t length = strlen(name);
+    return name[0] == '.' && length > 5 && same_text(name + length - 5, ".part") &&
+           (age > STALE_SECONDS || age < -STALE_SECONDS);
+}
+
+/* Removes those. */
+static void sweep(int folder)
+{
+    struct stat facts;
+    DIR *listing = fdopendir(dup(folder));
+    if (!listing) return;
+    rewinddir(listing);
+    for (struct dirent *d; (d = readdir(listing));)
+        if (!fstatat(folder, d->d_name, &facts, AT_SYMLINK_NOFOLLOW) && S_ISREG(facts.st_mode) &&
+            is_leftover(d->d_name, &facts))
+            unlinkat(folder, d->d_name, 0);
+    closedir(listing);
+}
+
 /* The folder's descriptor, or -1: there is none (no error), or it cannot be used (a message). */
 static int open_folder(const char *path, entry_list *out)
 {
@@ -193,8 +217,10 @@ int cmd_cache(element_list *elements)
     entry_list list = { 0 };
     int folder = open_folder(path, &list);
     if (listing) list_entries(&list);
-    else if (folder >= 0) prune(folder, &list, most, age);
-    else if (!messages_failed() && summary_stream)
+    else if (folder >= 0) {
+        prune(folder, &list, most, age);
+        sweep(folder);
+    } else if (!messages_failed() && summary_stream)
         fprintf(summary_stream, "%s does not exist: nothing to remove\n", path);
     if (folder >= 0) close(folder);
     return 0;

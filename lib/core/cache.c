@@ -216,7 +216,9 @@ void gpul__cache_prune(int folder, uint64_t max_bytes, uint64_t max_age_s,
         if (fstatat(folder, found->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0) continue;
         int64_t used = (int64_t)about.st_mtime;
         if (found->d_name[0] == '.' && gpul__ends(found->d_name, ".part")) {
-            if (now - used > STALE_SECONDS) unlinkat(folder, found->d_name, 0);
+            /* A time far ahead is that of a clock that ran backwards since. */
+            if (now - used > STALE_SECONDS || used - now > STALE_SECONDS)
+                unlinkat(folder, found->d_name, 0);
             continue;
         }
         if (!is_entry(found->d_name)) continue;

@@ -11,6 +11,7 @@
 #include "core/cache_key.h"
 #include "runner.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -186,6 +187,66 @@ static void many_processes_share_a_key(void **state)
     }
 }
 
+/* How many leftovers of writers there are; `when` is given to each. */
+static int leftovers(int folder, time_t when)
+{
+    int count = 0;
+    DIR *listing = fdopendir(openat(folder, ".", O_RDONLY | O_DIRECTORY));
+    assert_non_null(listing);
+    for (struct dirent *d; (d = readdir(listing));) {
+        size_t length = strlen(d->d_name);
+        if (length < 5 || strcmp(d->d_name + length - 5, ".part") != 0) continue;
+        const struct timespec times[2] = { { when, 0 }, { when, 0 } };
+        assert_int_equal(utimensat(folder, d->d_name, times, 0), 0);
+        count++;
+    }
+    closedir(listing);
+    return count;
+}
+
+/* Killed at any moment: the entry is whole or not there, and what is left goes when it is old, or when the clock
+ * ran backwards since. */
+static void killed_writers_do_no_harm(void **state)
+{
+    (void)state;
+    enum { WRITERS = 64, BYTES = 4 << 20 };
+    int folder = gpul__cache_open();
+    char *data = malloc(BYTES);
+    assert_non_null(data);
+    memset(data, 7, BYTES);
+    for (int i = 0; i < WRITERS; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            for (;;) gpul__cache_write(folder, key, "image", data, BYTES);
+        }
+        assert_true(child > 0);
+        nanosleep(&(struct timespec){ 0, 1000000 + i * 50000 }, NULL);
+        kill(child, SIGKILL);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        size_t size;
+        char *got = gpul__cache_read(folder, key, "image", &size);
+        if (!got) continue;
+        assert_int_equal(size, BYTES);
+        assert_memory_equal(got, data, BYTES);
+        gpul__free(got);
+    }
+    struct gpul__cache_use removed, left;
+    time_t now = time(NULL);
+    int before = leftovers(folder, now);
+    assert_true(before > 0);
+    gpul__cache_prune(folder, UINT64_MAX, 0, &removed, &left);
+    assert_int_equal(leftovers(folder, now - 3600), before);
+    gpul__cache_prune(folder, UINT64_MAX, 0, &removed, &left);
+    assert_int_equal(leftovers(folder, now), 0);
+    assert_int_equal(close(openat(folder, ".1.2.3.part", O_CREAT | O_WRONLY, 0600)), 0);
+    assert_int_equal(leftovers(folder, now + 3600), 1);
+    gpul__cache_prune(folder, UINT64_MAX, 0, &removed, &left);
+    assert_int_equal(leftovers(folder, now), 0);
+    assert_int_equal(removed.entries, 0);
+    free(data);
+    close(folder);
+}
+
 static void the_oldest_go_first(void **state)
 {
     (void)state;
@@ -297,6 +358,7 @@ int main(void)
         TEST(folders_of_others_are_not_used),
         TEST(a_full_disk_leaves_nothing),
         TEST(many_processes_share_a_key),
+        TEST(killed_writers_do_no_harm),
         TEST(the_oldest_go_first),
         TEST(headers_are_part_of_the_key),
         TEST(parts_do_not_run_together),
