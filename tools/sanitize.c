@@ -1,10 +1,11 @@
-/* Handing the run over to compute-sanitizer.  SPDX-License-Identifier: MIT */
+/* --sanitize: the checkers of the CPU device, or compute-sanitizer, which takes the run over.  SPDX-License-Identifier: MIT */
 #include "sanitize.h"
 
 #include <errno.h>
 #include <gpulaunch/gpulaunch.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static bool runs_on_gpu(const element_list *elements)
@@ -25,27 +26,56 @@ static bool known_tool(const char *tool)
     return false;
 }
 
+/* What a tool is on the CPU device; memory and barriers are watched whatever is asked for. */
+static const char *checks_of(const char *tool)
+{
+    if (same_text(tool, "racecheck")) return "races,blocks";
+    if (same_text(tool, "initcheck")) return "init";
+    return "";
+}
+
+static bool read_tools(const option_use *use, text *checks, size_t *count)
+{
+    char *list = mem_dup(use->text), *rest = NULL;
+    for (char *tool = strtok_r(list, ",", &rest); tool; tool = strtok_r(NULL, ",", &rest)) {
+        if (!known_tool(tool)) {
+            message_hint(
+                message_at(fail(CODE_CLI_VALUE, "--sanitize: there is no checker '%s'", tool),
+                           place_of_option(use)),
+                "memcheck, racecheck, initcheck or synccheck, separated by commas");
+            return false;
+        }
+        text_add(checks, checks_of(tool));
+        text_add(checks, ",");
+        ++*count;
+    }
+    return true;
+}
+
+/* The library reads its environment when the device is opened. */
+static bool check_on_cpu(const element_list *elements, const char *checks)
+{
+    const option_use *seed = option_find(elements, OPT_SEED);
+    setenv("GPULAUNCH_CPU_CHECKS", checks, 1);
+    if (seed) setenv("GPULAUNCH_CPU_SEED", seed->text, 1);
+    return true;
+}
+
 bool sanitize(const element_list *elements, const option_use *use)
 {
-    const char *tool = *use->text ? use->text : "memcheck";
-    if (!known_tool(tool)) {
-        message_hint(message_at(fail(CODE_CLI_VALUE, "--sanitize: there is no checker '%s'", tool),
-                                place_of_option(use)),
-                     "memcheck, racecheck, initcheck or synccheck");
-        return false;
-    }
-    if (!runs_on_gpu(elements)) {
-        if (same_text(tool, "memcheck") || same_text(tool, "synccheck")) {
-            inform(
-                0,
-                "the CPU device watches every access and barrier by itself: this run is checked");
-            return true;
-        }
-        message *m =
-            message_at(fail(CODE_CLI_FEATURE, "the CPU device cannot be asked for %s", tool),
-                       place_of_option(use));
-        message_note(m, "it always checks memory and barriers");
-        message_hint(m, "--sanitize=%s on a GPU, with compute-sanitizer", tool);
+    text checks = { 0 };
+    size_t count = 0;
+    if (!read_tools(use, &checks, &count)) return false;
+    if (!runs_on_gpu(elements))
+        return check_on_cpu(elements, count ? text_of(&checks) : "races,init");
+    const char *tool = count ? use->text : "memcheck";
+    if (count > 1) {
+        message_hint(
+            message_at(
+                fail(CODE_CLI_FEATURE, "on a GPU compute-sanitizer runs one checker at a time"),
+                place_of_option(use)),
+            "--sanitize=racecheck, then --sanitize=initcheck; or -d cpu, which runs all of "
+            "them at once");
         return false;
     }
     char self[4096];
@@ -56,7 +86,7 @@ bool sanitize(const element_list *elements, const option_use *use)
     }
     self[length] = 0;
     char **argv = mem_array(words_count() + 8, sizeof *argv);
-    size_t count = 0;
+    count = 0;
     argv[count++] = mem_dup("compute-sanitizer");
     argv[count++] = mem_dup("--tool");
     argv[count++] = mem_dup(tool);

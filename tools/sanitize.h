@@ -5,7 +5,7 @@
 #include "options.h"
 
 /* On a GPU this does not return when it succeeds: compute-sanitizer takes the process over.  On the CPU
- * device, which watches every access by itself, the run goes on.  False and a message otherwise. */
+ * device its own checkers are switched on and the run goes on.  False and a message otherwise. */
 bool sanitize(const element_list *elements, const option_use *use);
 
 #endif

@@ -43,6 +43,8 @@ bool gpul__tell_cpu_fault(gpul_device *device, const gpul__refusal *refusal,
 
 /* Passes on, as warnings of the log, what the CPU device found in launches that succeeded. */
 void gpul__tell_cpu_warnings(gpul_device *device);
+/* The same for a call that has waited: what checkers found to be wrong makes it fail. */
+gpul_status gpul__tell_cpu_findings(gpul_device *device, const char *call);
 
 /* The driver's own error log (12.9 and later) since the last failure; "" without one.  The text is freed with gpul__free; NULL when memory is exhausted. */
 char *gpul__driver_log(const gpul__driver *driver);

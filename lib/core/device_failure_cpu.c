@@ -62,11 +62,18 @@ static void add_details(const ptx_report *report)
 {
     for (size_t i = 0; i < report->finding_count; i++) {
         const ptx_finding *f = &report->findings[i];
-        gpul__detail(&(gpul_detail){ .severity = f->warning ? GPUL_WARNING : GPUL_ERROR,
+        bool mild = f->warning && !f->defect;
+        gpul__detail(&(gpul_detail){ .severity = mild ? GPUL_WARNING : GPUL_ERROR,
                                      .file = f->file,
                                      .line = f->line,
                                      .text = f->message,
                                      .source = f->text && *f->text ? f->text : NULL });
+        if (!f->has_other) continue;
+        gpul__detail(&(gpul_detail){ .severity = GPUL_NOTE,
+                                     .file = f->other_file,
+                                     .line = f->other_line,
+                                     .text = "the earlier access",
+                                     .source = *f->other_text ? f->other_text : NULL });
     }
     for (size_t i = 0; i < report->position_count; i++) {
         const ptx_position *p = &report->positions[i];
@@ -120,11 +127,47 @@ bool gpul__tell_cpu_fault(gpul_device *device, const gpul__refusal *refusal,
 void gpul__tell_cpu_warnings(gpul_device *device)
 {
     gpul__cpu_report *report;
-    if (!device->is_cpu) return;
+    /* With checkers on a wait takes them all, see below. */
+    if (!device->is_cpu || gpul__cpu_checks()) return;
     while ((report = gpul__cpu_take_warning(device->context))) {
         gpul__log(GPUL_LOG_WARN, "%s", report->text);
         gpul__cpu_report_free(report);
     }
+}
+
+static size_t count_defects(const gpul__cpu_report *report)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < report->details.finding_count; i++)
+        count += report->details.findings[i].defect;
+    return count;
+}
+
+gpul_status gpul__tell_cpu_findings(gpul_device *device, const char *call)
+{
+    enum { MOST = 16 };
+    gpul__cpu_report *report, *kept[MOST];
+    size_t count = 0, defects = 0;
+    if (!device->is_cpu) return GPUL_OK;
+    while (count < MOST && (report = gpul__cpu_take_warning(device->context))) {
+        size_t found = count_defects(report);
+        if (found) {
+            kept[count++] = report;
+            defects += found;
+        } else {
+            gpul__log(GPUL_LOG_WARN, "%s", report->text);
+            gpul__cpu_report_free(report);
+        }
+    }
+    if (!count) return GPUL_OK;
+    gpul_status status = gpul__fail(GPUL__EXECUTE_CHECK, (.call = call, .log = kept[0]->text),
+                                    "%s%s", kept[0]->details.findings[0].message,
+                                    defects > 1 ? "; and more, see the details" : "");
+    for (size_t k = 0; k < count; k++) {
+        add_details(&kept[k]->details);
+        gpul__cpu_report_free(kept[k]);
+    }
+    return status;
 }
 
 gpul_status gpul_interrupt(gpul_device *device)
@@ -156,6 +199,12 @@ bool gpul__tell_cpu_fault(gpul_device *device, const gpul__refusal *refusal,
 void gpul__tell_cpu_warnings(gpul_device *device)
 {
     (void)device;
+}
+
+gpul_status gpul__tell_cpu_findings(gpul_device *device, const char *call)
+{
+    (void)device, (void)call;
+    return GPUL_OK;
 }
 
 #endif

@@ -102,10 +102,7 @@ static __attribute__((noinline)) gpul_status wait_checked(const launch *l, uint6
     gpul_device *device = l->kernel->device;
     const gpul__geometry *g = &l->geometry;
     CUresult result = gpul__stream_wait(device, l->stream, l->stream_id);
-    if (result == CUDA_SUCCESS) {
-        gpul__tell_cpu_warnings(device);
-        return GPUL_OK;
-    }
+    if (result == CUDA_SUCCESS) return gpul__tell_cpu_findings(device, "gpul_launch");
     gpul__launch_record record = { .number = number,
                                    .stream = l->stream_id,
                                    .kernel = l->kernel->kept_name,

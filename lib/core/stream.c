@@ -167,8 +167,7 @@ gpul_status gpul_stream_sync(gpul_stream *stream)
     gpul__leave(device, pushed);
     if (result != CUDA_SUCCESS)
         return refused(device, result, "cuStreamSynchronize", "waiting for a stream");
-    gpul__tell_cpu_warnings(device);
-    return GPUL_OK;
+    return gpul__tell_cpu_findings(device, "gpul_stream_sync");
 }
 
 gpul_status gpul_stream_done(bool *out, gpul_stream *stream)
@@ -217,6 +216,5 @@ gpul_status gpul_sync(gpul_device *device)
     gpul__leave(device, pushed);
     if (result != CUDA_SUCCESS)
         return refused(device, result, "cuStreamSynchronize", "waiting for the device");
-    gpul__tell_cpu_warnings(device);
-    return GPUL_OK;
+    return gpul__tell_cpu_findings(device, "gpul_sync");
 }

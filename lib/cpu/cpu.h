@@ -40,6 +40,9 @@ gpul__cpu_report *gpul__cpu_fault_report(CUcontext context);
 gpul__cpu_report *gpul__cpu_take_warning(CUcontext context);
 void gpul__cpu_report_free(gpul__cpu_report *report); /* accepts NULL */
 
+/* Whether checkers are on, whose findings fail a wait and not a launch. */
+bool gpul__cpu_checks(void);
+
 /* Launches are numbered over the process, from 1: the number of this thread's latest one. */
 uint64_t gpul__cpu_launch_number(void);
 

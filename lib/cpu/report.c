@@ -92,6 +92,14 @@ CUresult gpul__cpu_interrupt(CUcontext handle)
     return gpul__cpu_leave(context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT);
 }
 
+bool gpul__cpu_checks(void)
+{
+    if (gpul__cpu_enter()) return false;
+    bool checks = gpul__cpu.options.checks != 0;
+    gpul__cpu_leave(CUDA_SUCCESS);
+    return checks;
+}
+
 uint64_t gpul__cpu_launch_number(void)
 {
     return gpul__cpu_thread.launch;

@@ -11,6 +11,7 @@
 #include "base/error.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -46,6 +47,23 @@ static void apply_options(void)
     for (int i = 0; i < CPU_MAX_DEVICES; i++) gpul__cpu.devices[i].ordinal = i;
 }
 
+/* What an environment variable asks for where the program says nothing. */
+static void ask_environment(gpul_cpu_opts *wish)
+{
+    static const struct {
+        const char *word;
+        unsigned check;
+    } words[] = { { "races", GPUL_CPU_CHECK_RACES },
+                  { "init", GPUL_CPU_CHECK_INIT },
+                  { "blocks", GPUL_CPU_CHECK_BLOCKS } };
+    const char *list = getenv("GPULAUNCH_CPU_CHECKS"), *seed = getenv("GPULAUNCH_CPU_SEED");
+    unsigned found = 0;
+    for (size_t i = 0; list && i < sizeof words / sizeof *words; i++)
+        if (strstr(list, words[i].word)) found |= words[i].check;
+    if (!wish->checks) wish->checks = found;
+    if (!wish->seed && seed) wish->seed = strtoull(seed, NULL, 10);
+}
+
 /* Moves `now` to `wish`; true when that changes something that is fixed. */
 #define MOVE(now, wish) ((wish) != 0 && (now) != (wish) ? ((now) = (wish), true) : false)
 
@@ -65,18 +83,22 @@ gpul_status gpul__cpu_configure(const gpul_cpu_opts *opts)
                           "%u threads are wished for, at most %d are possible", opts->threads,
                           MAX_THREADS);
     pthread_mutex_lock(&gpul__cpu.lock);
-    const gpul_cpu_opts none = { 0 }, *wish = opts ? opts : &none;
+    gpul_cpu_opts asked = opts ? *opts : (gpul_cpu_opts){ 0 };
+    ask_environment(&asked);
+    const gpul_cpu_opts *wish = &asked;
     gpul_cpu_opts next = gpul__cpu.context_count ? gpul__cpu.options : *wish;
     bool changes = MOVE(next.threads, wish->threads);
     changes |= MOVE(next.devices, wish->devices);
     changes |= MOVE(next.compute_capability, wish->compute_capability);
     changes |= MOVE(next.memory_bytes, wish->memory_bytes);
+    changes |= MOVE(next.checks, wish->checks);
+    changes |= MOVE(next.seed, wish->seed);
     if (changes) {
         pthread_mutex_unlock(&gpul__cpu.lock);
         return gpul__fail(
             GPUL__ARGS_INVALID, (.call = "gpul_open"),
-            "threads, devices, compute capability and memory of the CPU device cannot "
-            "change while one is open");
+            "threads, devices, compute capability, memory, checks and seed of the CPU device "
+            "cannot change while one is open");
     }
     if (wish->instruction_budget) next.instruction_budget = wish->instruction_budget;
     if (wish->print) {
@@ -108,13 +130,18 @@ CUresult gpul__cpu_start(void)
     uint64_t capacity;
     if (__builtin_mul_overflow(gpul__cpu.memory_total, gpul__cpu.device_count, &capacity))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    ptx_memory_options memory = { .capacity = capacity };
+    uint64_t seed = gpul__cpu.options.seed;
+    ptx_memory_options memory = { .capacity = capacity,
+                                  .poison = seed != 0,
+                                  .poison_byte = (uint8_t)(0xa5 ^ seed) };
     ptx_engine_options engine = {
         .threads = gpul__cpu.options.threads,
         .compute_capability = (uint32_t)limits->capability,
         .multiprocessors = (uint32_t)limits->multiprocessors,
         .max_resident_blocks = (uint32_t)limits->blocks,
         .max_shared = (uint32_t)limits->shared_block,
+        .checks = gpul__cpu.options.checks,
+        .seed = seed,
     };
     ptx_status status = ptx_memory_create(&gpul__cpu.memory, &memory);
     if (status == PTX_OK) status = ptx_engine_create(&gpul__cpu.engine, gpul__cpu.memory, &engine);
