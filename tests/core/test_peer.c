@@ -3,6 +3,7 @@
 #include "suite.h"
 
 #include <gpulaunch/device.h>
+#include <pthread.h>
 
 static gpul__driver table;
 static gpul_device *second;
@@ -197,6 +198,37 @@ static void every_allocation_may_fail(void **state)
     gpul_buffer_free(&b);
 }
 
+static void *copy_both_ways(void *status)
+{
+    gpul_buffer *a = NULL, *b = NULL;
+    gpul_status s = gpul_alloc(&a, device, 64, NULL);
+    if (s == GPUL_OK) s = gpul_alloc(&b, second, 64, NULL);
+    for (int i = 0; i < 50 && s == GPUL_OK; i++)
+        s = i % 2 ? gpul_copy(b, 0, a, 0, 64, NULL) : gpul_copy(a, 0, b, 0, 64, NULL);
+    gpul_buffer_free(&a);
+    gpul_buffer_free(&b);
+    *(gpul_status *)status = s;
+    return NULL;
+}
+
+static void eight_threads_copy(void **state)
+{
+    (void)state;
+    pthread_t threads[8];
+    gpul_status status[8];
+    gpul__driver_override(gpul__record_driver());
+    gpul_device_free(&second);
+    gpul_device_free(&device);
+    assert_ok(gpul_open(&device, gpul_device_opts(.device = "cuda:0")));
+    assert_ok(gpul_open(&second, gpul_device_opts(.device = "cuda:1")));
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, copy_both_ways, &status[i]), 0);
+    for (int i = 0; i < 8; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(status[i], GPUL_OK);
+    }
+}
+
 static void streams_have_a_part(void **state)
 {
     (void)state;
@@ -253,7 +285,8 @@ int main(void)
         TEST(copies_open_the_way_once),  TEST(host_memory_is_copied_plainly),
         TEST(a_slow_way_is_told),        TEST(other_refusals_come_back),
         TEST(ways_are_described),        TEST(limits_are_set_and_told),
-        TEST(every_allocation_may_fail), TEST(streams_have_a_part),
+        TEST(every_allocation_may_fail), TEST(eight_threads_copy),
+        TEST(streams_have_a_part),
     };
     return gpul_run_tests("core peer", tests, NULL, NULL);
 }
