@@ -96,7 +96,9 @@ typedef struct gpul_shared {
 } gpul_shared;
 
 /* Only plain device memory (GPUL_MEMORY_DEVICE) and views of it can be shared.  It must outlive every use
- * in the other process, which a process cannot be: opening one's own handle is refused by the driver. */
+ * in the other process; opening a handle of one's own process is refused by the driver.  Drivers share
+ * whole blocks of 2 MiB: what else lies in one, the other process can reach too, unless the buffer's size is a
+ * multiple of that. */
 GPUL_API gpul_status gpul_buffer_share(gpul_shared *out, gpul_buffer *buffer);
 GPUL_API gpul_status gpul_open_shared(gpul_buffer **out, gpul_device *device,
                                       const gpul_shared *shared, const gpul_alloc_opts *opts);

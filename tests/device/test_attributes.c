@@ -58,8 +58,20 @@ static void results_stay_the_same(void **state)
         assert_ok(scale_with(gpul_launch_extra(.has_domains = true, .domain_of = { 0, 0 }), NULL));
     if (info->driver_version >= 12000 && info->compute_major >= 9)
         assert_ok(scale_with(gpul_launch_extra(.remote_domain = true), NULL));
-    if (!info->cluster)
+    if (info->compute_major < 9) {
         assert_code(scale_with(gpul_launch_extra(.programmatic = true), NULL), 715, "9.0");
+    } else {
+        /* The kernel does not wait for the one before it, so one launch alone is tried. */
+        float first = 0, three = 3;
+        assert_ok(gpul_write(data, 0, &three, sizeof three, NULL));
+        assert_ok(gpul_launch(kernel_of(module, "scale"),
+                              gpul_launch_opts(.grid = { 1 }, .block = { 32 },
+                                               .extra = gpul_launch_extra(.programmatic = true)),
+                              gpul_args(data, 32, 2.0f)));
+        assert_ok(gpul_sync(device));
+        assert_ok(gpul_read(&first, data, 0, sizeof first, NULL));
+        assert_float_equal(first, 6, 0);
+    }
     assert_code(scale_with(gpul_launch_extra(.sync = GPUL_SCHEDULE_SPIN), NULL), 315, "stream");
 }
 
