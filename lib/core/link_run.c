@@ -75,20 +75,13 @@ static bool drive(gpul__link *l, const gpul__driver *driver, char *logs, answer 
     return ok;
 }
 
+/* Linkers answer with many numbers, 999 among them; what is no matter of the context is one of the inputs. */
 static bool is_about_inputs(const gpul_device *device, CUresult result)
 {
-    switch (result) {
-    case CUDA_ERROR_INVALID_PTX:
-    case CUDA_ERROR_INVALID_IMAGE:
-    case CUDA_ERROR_INVALID_SOURCE:
-    case CUDA_ERROR_NO_BINARY_FOR_GPU:
-    case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
-    case CUDA_ERROR_INVALID_VALUE:
-    case CUDA_ERROR_NOT_FOUND:
-    case CUDA_ERROR_NOT_SUPPORTED:
-    case CUDA_ERROR_UNKNOWN: return atomic_load(&device->fault) == 0;
-    default: return false;
-    }
+    return !gpul__is_sticky(result) && !atomic_load(&device->fault) &&
+           result != CUDA_ERROR_OUT_OF_MEMORY && result != CUDA_ERROR_INVALID_CONTEXT &&
+           result != CUDA_ERROR_CONTEXT_IS_DESTROYED && result != CUDA_ERROR_DEINITIALIZED &&
+           result != CUDA_ERROR_NOT_INITIALIZED;
 }
 
 gpul_status gpul__link_by_driver(gpul__link *l)
