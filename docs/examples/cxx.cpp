@@ -40,6 +40,15 @@ try {
     gpul::check(gpul_stream_sync(moved));
     if (stream || gpul::read<float>(buffers[0]) != x) return 1;
 
+    /* A C function beside it: an owner is its pointer. */
+    gpul::prepared twice;
+    gpul_buffer *first = buffers[0];
+    gpul::check(gpul_prepare(twice.out(), scale, &opts, gpul_args(first, n, 2.0f)));
+    gpul::check(gpul_prepared_launch(twice));
+    gpul::check(gpul_prepared_launch(twice));
+    gpul::check(gpul_stream_sync(moved));
+    if (gpul::read<float>(buffers[0])[1] != 4) return 1;
+
     try {
         gpul::launch(scale, { 0 }, { 256 }, buffers[0], n, 2.0f);
         std::fprintf(stderr, "a grid of zero was not refused\n");

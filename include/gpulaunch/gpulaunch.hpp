@@ -88,6 +88,8 @@ using event = owner<gpul_event, gpul_event_free>;
 using pool = owner<gpul_pool, gpul_pool_free>;
 using array = owner<gpul_array, gpul_array_free>;
 using texture = owner<gpul_texture, gpul_texture_free>;
+using prepared = owner<gpul_prepared, gpul_prepared_free>;
+using sequence = owner<gpul_sequence, gpul_sequence_free>;
 
 /* ---- From source to kernel ----------------------------------------------------------------- */
 
