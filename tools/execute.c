@@ -19,7 +19,8 @@ static device_buffer *of(const buffer *b)
 
 bool load_image(gpul_module **out, const plan *p, const session *s)
 {
-    if (gpul_load(out, s->device, (gpul_image *)p->image, NULL)) {
+    bool keep = !option_find(&p->request->compile, OPT_NO_CACHE);
+    if (gpul_load(out, s->device, (gpul_image *)p->image, gpul_load_opts(.keep = keep))) {
         message *m = library_message(p);
         for (size_t i = 0; i < p->request->compile.count; i++) {
             const option_use *use = &p->request->compile.items[i].use;

@@ -3,6 +3,7 @@
 
 #include "core/context.h"
 #include "core/device_failure.h"
+#include "core/jit_keep.h"
 #include "core/kernel.h"
 
 static void destroy(gpul_module *module)
@@ -54,17 +55,46 @@ static gpul_status choose(gpul__load *load, gpul__arena *arena)
     return status;
 }
 
+/* Machine code that was kept takes no options of the JIT; its log is that of the time when it was made.  What the driver refuses of
+ * it is loaded as PTX after all. */
+static gpul_status call_kept(gpul_module *module, gpul__load *load, const gpul__jit_kept *kept)
+{
+    static const gpul_load_opts none;
+    gpul__load code = *load;
+    code.opts = &none;
+    code.form.format = GPUL_IMAGE_CUBIN;
+    code.form.data = kept->code;
+    code.form.size = kept->size;
+    code.form.choice = kept->found
+                           ? "machine code that the JIT made of the PTX before, from the cache"
+                           : "machine code that the JIT made of the PTX, now in the cache";
+    gpul_status status = gpul__load_call(&code, &module->arena);
+    if (status != GPUL_OK) return status;
+    if (code.result != CUDA_SUCCESS) return gpul__load_call(load, &module->arena);
+    code.info_log = gpul__arena_strndup(&module->arena, kept->log, kept->log_size);
+    code.opts = load->opts;
+    code.jit_ms = kept->jit_ms;
+    *load = code;
+    if (load->info_log) return GPUL_OK;
+    gpul__api(load->device)->ModuleUnload(load->module);
+    return gpul__no_memory();
+}
+
 static gpul_status load_image(gpul_module *module, gpul__load *load)
 {
     gpul_device *device = module->device;
     gpul_status status = gpul__load_check_options(load->opts, &device->info);
     if (status == GPUL_OK) status = choose(load, &module->arena);
     if (status != GPUL_OK) return status;
+    gpul__jit_kept kept;
+    gpul__jit_keep(&kept, load);
     bool pushed;
     status = gpul__enter(device, &pushed, "gpul_load");
-    if (status != GPUL_OK) return status;
-    status = gpul__load_call(load, &module->arena);
-    gpul__leave(device, pushed);
+    if (status == GPUL_OK) {
+        status = kept.code ? call_kept(module, load, &kept) : gpul__load_call(load, &module->arena);
+        gpul__leave(device, pushed);
+    }
+    gpul__free(kept.entry);
     if (status != GPUL_OK) return status;
     if (load->result != CUDA_SUCCESS) return gpul__load_refused(load);
     module->handle = load->module;

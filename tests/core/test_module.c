@@ -373,6 +373,47 @@ static void variables_by_name(void **state)
     assert_code(gpul_module_global(&address, &size, module, NULL), 314, "name");
 }
 
+/* The second load of the same PTX, options and driver runs no JIT: its linker is not called. */
+static void jit_results_are_kept(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/gpulaunch-keep-XXXXXX", command[64];
+    assert_non_null(mkdtemp(folder));
+    setenv("GPULAUNCH_CACHE_DIR", folder, 1);
+    use_record(NULL);
+    gpul__driver_override(gpul__fault_driver(gpul__record_driver()));
+    gpul_device *d;
+    gpul_module *m;
+    assert_ok(gpul_open(&d, NULL));
+    gpul_image *ptx = image_of(kernels_ptx);
+    gpul__record_jit_answer(CUDA_SUCCESS, "12 registers", NULL);
+    assert_ok(gpul_load(&m, d, ptx, gpul_load_opts(.keep = true, .level = GPUL_JIT_O1)));
+    gpul__record_jit_answer(CUDA_SUCCESS, NULL, NULL);
+    assert_true(strstr(gpul_module_describe(m)->choice, "now in the cache") != NULL);
+    assert_string_equal(gpul_module_describe(m)->info_log, "12 registers");
+    gpul_module_free(&m);
+    gpul__fault_entry("cuLinkCreate_v2", 1, CUDA_ERROR_UNKNOWN);
+    assert_ok(gpul_load(&m, d, ptx, gpul_load_opts(.keep = true, .level = GPUL_JIT_O1)));
+    assert_true(strstr(gpul_module_describe(m)->choice, "from the cache") != NULL);
+    assert_string_equal(gpul_module_describe(m)->info_log, "12 registers");
+    const gpul_kernel *scale;
+    assert_ok(gpul_module_kernel(&scale, m, "scale"));
+    gpul_module_free(&m);
+    /* Other options are another entry; a linker that refuses leaves the PTX to the driver. */
+    assert_ok(gpul_load(&m, d, ptx, gpul_load_opts(.keep = true, .level = GPUL_JIT_O2)));
+    assert_null(strstr(gpul_module_describe(m)->choice, "cache"));
+    assert_int_equal(gpul_module_describe(m)->format, GPUL_IMAGE_PTX);
+    gpul_module_free(&m);
+    gpul__fault_entry(NULL, 0, CUDA_SUCCESS);
+    gpul_image_free(&ptx);
+    gpul_device_free(&d);
+    assert_string_equal(gpul__record_leaks(), "");
+    gpul__driver_override(gpul__record_driver());
+    unsetenv("GPULAUNCH_CACHE_DIR");
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_image, close_image)
@@ -391,6 +432,7 @@ int main(void)
         TEST(kernels_that_only_the_driver_knows),
         TEST(layouts_must_agree),
         TEST(variables_by_name),
+        TEST(jit_results_are_kept),
     };
     return gpul_run_tests("core module", tests, NULL, NULL);
 }

@@ -194,6 +194,37 @@ static void occupancy_is_told(void **state)
     gpul_module_free(&module);
 }
 
+/* On a GPU the second load gets the machine code that the JIT made for the first; the CPU device has none to keep. */
+static void jit_results_are_kept(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/gpulaunch-keep-XXXXXX", command[64];
+    assert_non_null(mkdtemp(folder));
+    setenv("GPULAUNCH_CACHE_DIR", folder, 1);
+    gpul_image *ptx;
+    assert_ok(gpul_image_from_file(&ptx, "ptx/kernels/scale.ptx"));
+    for (int i = 0; i < 2; i++) {
+        gpul_module *module;
+        float ones[4] = { 1, 1, 1, 1 };
+        assert_ok(gpul_load(&module, device, ptx, gpul_load_opts(.keep = true)));
+        const gpul_module_info *info = gpul_module_describe(module);
+        if (gpul_device_describe(device)->backend == GPUL_BACKEND_CUDA)
+            assert_non_null(strstr(info->choice, i ? "from the cache" : "now in the cache"));
+        gpul_buffer *data = buffer_of(sizeof ones, ones);
+        assert_ok(gpul_launch(kernel_of(module, "scale"),
+                              gpul_launch_opts(.grid = { 1 }, .block = { 4 }),
+                              gpul_args(data, 4, 3.0f)));
+        assert_ok(gpul_read(ones, data, 0, sizeof ones, NULL));
+        assert_true(ones[3] == 3.0f);
+        gpul_buffer_free(&data);
+        gpul_module_free(&module);
+    }
+    gpul_image_free(&ptx);
+    unsetenv("GPULAUNCH_CACHE_DIR");
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +236,7 @@ int main(void)
         cmocka_unit_test(a_source_is_compiled_for_the_device),
         cmocka_unit_test(the_device_describes_itself),
         cmocka_unit_test(occupancy_is_told),
+        cmocka_unit_test(jit_results_are_kept),
     };
     return gpul_run_tests("device load", tests, open_device, close_device);
 }
