@@ -79,7 +79,9 @@ static bool find_location(const char *ptx, const char *place, unsigned *file, un
     for (const char *at = place; at > ptx; at--) {
         if (at[-1] != '\n') continue;
         const char *word = at + strspn(at, " \t");
-        if (sscanf(word, ".loc %u %u %u", file, line, column) == 3) return true;
+        /* sscanf measures all that stands behind: only where it can match. */
+        if (!strncmp(word, ".loc", 4) && sscanf(word, ".loc %u %u %u", file, line, column) == 3)
+            return true;
         const char *end = strchr(at, '\n');
         size_t length = end ? (size_t)(end - at) : strlen(at);
         if (at != place && (find_in(at, length, ".entry") || find_in(at, length, ".func")))
