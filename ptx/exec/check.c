@@ -91,6 +91,7 @@ void ptx_check_begin(block *b)
     }
     memset(c->warps, 0, c->warp_count * sizeof *c->warps);
     c->begin = c->next;
+    c->fences = false;
     start_epoch(c);
 }
 
@@ -122,6 +123,7 @@ void ptx_check_fence(warp *w, const insn *i)
     block_check *c = w->block->checker;
     if (!c) return;
     check_warp *own = &c->warps[w->index];
+    c->fences = true;
     own->fresh = c->next;
     for (uint32_t rest = w->mask; rest; rest &= rest - 1)
         own->fenced[__builtin_ctz(rest)] = c->next;

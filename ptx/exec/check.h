@@ -23,7 +23,7 @@ enum {
     TAG_STRONG = 0x800, /* atomic, volatile or relaxed: no race with its like in another warp */
     TAG_FLAGS = 0xfff,
     TAG_SHIFT = 12,
-    SERIAL_LIMIT = (1 << 20) - 1,
+    SERIAL_LIMIT = (1 << 19) - 1, /* tags stay below 2^31 */
 };
 
 /* Flags of a checking instruction, in insn.target. */
@@ -58,6 +58,7 @@ typedef struct block_check {
     check_site *log;           /* by serial, from log_base on */
     uint32_t log_base, log_room;
     check_warp *warps;
+    bool fences; /* this block has executed one: without it nothing is handed over */
     uint32_t warp_count, sites;
     uint32_t checks; /* PTX_CHECK_* */
 } block_check;

@@ -152,6 +152,7 @@ static void look_for_clash(const look *k, int lane)
 static void hand_over(const look *k, uint32_t lanes)
 {
     check_warp *own = &k->c->warps[k->w->index];
+    if (!k->c->fences) return;
     own->fresh = k->c->next;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         int l = __builtin_ctz(rest);

@@ -8,38 +8,41 @@
 
 /* ------------------------------------------------------------------ tags in a row */
 
-/* What would make the access of thread `first + k / per` to the granule at k worth a closer look. */
-INLINE u32 doubtful_reads(const u32 *restrict writer, int lanes, int per, u32 first, u32 epoch,
-                          u32 begin)
+/* Signed compares, which every instruction set has for vectors; tags are below 2^31.  The thread of the
+ * granule at k is `first + k / per`. */
+#define TRUE_IF(condition) ((condition) ? -1 : 0)
+
+/* Not 0: a closer look is needed. */
+INLINE s32 doubtful_reads(const u32 *restrict writer, int lanes, int per, u32 first, s32 epoch,
+                          s32 begin)
 {
-    u32 doubt = 0;
+    s32 doubt = 0;
     for (int k = 0; k < lanes * per; k++) {
-        u32 thread = first + (u32)(k / per), old = writer[k];
-        u32 foreign = (old ^ thread) & TAG_THREAD ? ALL_LANES : 0;
-        doubt |= (old < begin) | (u32)((old >= epoch) & (foreign != 0));
+        s32 old = (s32)writer[k], other = (old ^ (s32)(first + (u32)(k / per))) & TAG_THREAD;
+        doubt |= TRUE_IF(old < begin) | (TRUE_IF(old >= epoch) & other);
     }
     return doubt;
 }
 
-INLINE void mark_reads(u32 *restrict reader, int lanes, int per, u32 tag, u32 first, u32 epoch)
+INLINE void mark_reads(u32 *restrict reader, int lanes, int per, u32 tag, u32 first, s32 epoch)
 {
     INDEPENDENT
     for (int k = 0; k < lanes * per; k++) {
-        u32 thread = first + (u32)(k / per), old = reader[k];
-        bool many = old >= epoch && (((old ^ thread) & TAG_THREAD) || (old & TAG_MANY));
-        reader[k] = tag | thread | (many ? TAG_MANY : 0);
+        s32 thread = (s32)(first + (u32)(k / per)), old = (s32)reader[k];
+        s32 others = ((old ^ thread) & TAG_THREAD) | (old & TAG_MANY);
+        s32 many = TRUE_IF(old >= epoch) & TRUE_IF(others != 0) & TAG_MANY;
+        reader[k] = tag | (u32)thread | (u32)many;
     }
 }
 
-INLINE u32 doubtful_writes(const u32 *restrict writer, const u32 *restrict reader, int lanes,
-                           int per, u32 first, u32 epoch)
+INLINE s32 doubtful_writes(const u32 *restrict writer, const u32 *restrict reader, int lanes,
+                           int per, u32 first, s32 epoch)
 {
-    u32 doubt = 0;
+    s32 doubt = 0;
     for (int k = 0; k < lanes * per; k++) {
-        u32 thread = first + (u32)(k / per), wrote = writer[k], read = reader[k];
-        u32 other = (u32)(((wrote ^ thread) & TAG_THREAD) != 0);
-        u32 another = (u32)(((read ^ thread) & TAG_THREAD) != 0) | (u32)((read & TAG_MANY) != 0);
-        doubt |= ((u32)(wrote >= epoch) & other) | ((u32)(read >= epoch) & another);
+        s32 thread = (s32)(first + (u32)(k / per)), wrote = (s32)writer[k], read = (s32)reader[k];
+        doubt |= TRUE_IF(wrote >= epoch) & ((wrote ^ thread) & TAG_THREAD);
+        doubt |= TRUE_IF(read >= epoch) & (((read ^ thread) & TAG_THREAD) | (read & TAG_MANY));
     }
     return doubt;
 }
@@ -62,8 +65,8 @@ INLINE bool row_reads(const warp *w, const block_check *c, u64 offset, int from,
                       u32 tag)
 {
     u32 at = (u32)(offset >> c->shift), first = w->index * WARP_LANES + (u32)from;
-    u32 epoch = c->epoch << TAG_SHIFT;
-    u32 begin = c->checks & PTX_CHECK_INIT ? c->begin << TAG_SHIFT : 0;
+    s32 epoch = (s32)(c->epoch << TAG_SHIFT);
+    s32 begin = c->checks & PTX_CHECK_INIT ? (s32)(c->begin << TAG_SHIFT) : 0;
     if (doubtful_reads(c->writer + at, lanes, per, first, epoch, begin)) return false;
     mark_reads(c->reader + at, lanes, per, tag, first, epoch);
     return true;
@@ -73,7 +76,8 @@ INLINE bool row_writes(const warp *w, const block_check *c, u64 offset, int from
                        int per, u32 tag)
 {
     u32 at = (u32)(offset >> c->shift), first = w->index * WARP_LANES + (u32)from;
-    if (doubtful_writes(c->writer + at, c->reader + at, lanes, per, first, c->epoch << TAG_SHIFT))
+    if (doubtful_writes(c->writer + at, c->reader + at, lanes, per, first,
+                        (s32)(c->epoch << TAG_SHIFT)))
         return false;
     mark_writes(c->writer + at, lanes, per, tag, first);
     return true;
@@ -123,8 +127,8 @@ INLINE bool whole_warp(warp *w, const insn *i, int bits, bool writes)
     case PATTERN_CONTIGUOUS:
         return inside(b, at, 32 * size, size) && row(w, c, at, 0, 32, per, tag, writes);
     case PATTERN_HALVES:
-        /* Halves that overlap would hide each other. */
-        if (at < more + 16 * size && more < at + 16 * size) return false;
+        /* Two that write to one place have to be told apart. */
+        if (writes && at < more + 16 * size && more < at + 16 * size) return false;
         if (!inside(b, at, 16 * size, size) || !inside(b, more, 16 * size, size)) return false;
         /* Marking twice does no harm: the second look sees the same threads. */
         return row(w, c, at, 0, 16, per, tag, writes) && row(w, c, more, 16, 16, per, tag, writes);
@@ -175,8 +179,39 @@ static void check_atomic_some(warp *w, const insn *i)
     by_lanes(w, i, CHECK_CHANGES);
 }
 
+/* One granule for each lane, and whoever has touched it since the barrier did so atomically. */
+INLINE bool atomics_only(warp *w, const insn *i, int bits)
+{
+    const block *b = w->block;
+    block_check *c = b->checker;
+    _Alignas(64) u64 a[WARP_LANES];
+    const u32 size = i->size, epoch = c->epoch << TAG_SHIFT;
+    const u32 begin =
+        (i->target & CHECK_USED) && (c->checks & PTX_CHECK_INIT) ? c->begin << TAG_SHIFT : 0;
+    u64 outside = 0;
+    u32 doubt = 0;
+    addresses_of(w, i, bits, a);
+    for (int l = 0; l < WARP_LANES; l++)
+        outside |= (a[l] & (size - 1)) | (u64)(a[l] >= b->shared_size);
+    if (outside) return false;
+    for (int l = 0; l < WARP_LANES; l++) {
+        u32 wrote = c->writer[a[l] >> c->shift], read = c->reader[a[l] >> c->shift];
+        doubt |=
+            (wrote < begin) | (u32)((wrote >= epoch) & !(wrote & TAG_ATOMIC)) | (read >= epoch);
+    }
+    if (doubt) return false;
+    u32 tag = check_tag(w, i) | TAG_STRONG | TAG_ATOMIC | w->index * WARP_LANES;
+    for (int l = 0; l < WARP_LANES; l++) c->writer[a[l] >> c->shift] = tag + (u32)l;
+    return true;
+}
+
 static void check_atomic_full(warp *w, const insn *i)
 {
+    const block_check *c = w->block->checker;
+    if (w->mask == ALL_LANES && (i->space & SPACE_MASK) == MEMORY_SHARED && c && !c->fences &&
+        i->size == 1u << c->shift &&
+        (i->space & SPACE_ADDRESS32 ? atomics_only(w, i, 32) : atomics_only(w, i, 64)))
+        return;
     by_lanes(w, i, CHECK_CHANGES);
 }
 

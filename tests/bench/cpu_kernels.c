@@ -2,7 +2,7 @@
  * build found OpenCL: times, ratios, what two workers gain (and what two threads of C gain on this
  * machine), and the bytes of state that a warp has.  Prints a table; checks every result of the device.
  *
- *     cpu_kernels [--isa v2|v3|v4] [--threads N] [--repeat N] [NAME...]
+ *     cpu_kernels [--checks] [--isa v2|v3|v4] [--threads N] [--repeat N] [NAME...]
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <pthread.h>
@@ -31,6 +31,8 @@ static void fail(const char *what)
     fprintf(stderr, "cpu_kernels: %s\n", what);
     exit(1);
 }
+
+static uint32_t checks; /* of the engine: --checks */
 
 typedef struct device {
     ptx_memory *memory;
@@ -61,8 +63,9 @@ static device open_device(ptx_module *module, ptx_isa isa, uint32_t threads)
     device d = { 0 };
     ptx_diags diags = { 0 };
     if (ptx_memory_create(&d.memory, NULL) != PTX_OK) fail("no device memory");
-    if (ptx_engine_create(&d.engine, d.memory,
-                          &(ptx_engine_options){ .isa = isa, .threads = threads }) != PTX_OK)
+    if (ptx_engine_create(
+            &d.engine, d.memory,
+            &(ptx_engine_options){ .isa = isa, .threads = threads, .checks = checks }) != PTX_OK)
         fail("this machine lacks the instruction set");
     if (ptx_program_create(&d.program, d.engine, &module, 1, NULL, &diags) != PTX_OK) {
         gpul__str text = { 0 };
@@ -350,6 +353,8 @@ int main(int argc, char **argv)
         if (!strcmp(argv[k], "--isa") && k + 1 < argc) {
             const char *name = argv[++k];
             isa = !strcmp(name, "v2") ? PTX_ISA_V2 : !strcmp(name, "v3") ? PTX_ISA_V3 : PTX_ISA_V4;
+        } else if (!strcmp(argv[k], "--checks")) {
+            checks = PTX_CHECK_RACES | PTX_CHECK_INIT;
         } else if (!strcmp(argv[k], "--threads") && k + 1 < argc) {
             threads = (uint32_t)atoi(argv[++k]);
         } else if (!strcmp(argv[k], "--repeat") && k + 1 < argc) {
