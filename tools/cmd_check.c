@@ -13,6 +13,7 @@
 #include "expect.h"
 #include "files.h"
 #include "render.h"
+#include "sanitize.h"
 #include "session.h"
 
 /* ---- Cases ---- */
@@ -239,6 +240,8 @@ int cmd_check(element_list *elements)
     collector c = { .list = &list, .filter = filter ? filter->text : NULL };
     paths_trusted = option_find(elements, OPT_TRUST) != NULL;
     expectations_update = option_find(elements, OPT_UPDATE) != NULL;
+    const option_use *checker = option_find(elements, OPT_SANITIZE);
+    if (checker && !sanitize_on_cpu(elements, checker)) return messages_status();
     if (!read_format(&list, option_find(elements, OPT_FORMAT)) || !collect(&c, elements))
         return messages_status();
     list.results = c.broken.items;

@@ -61,6 +61,17 @@ static bool check_on_cpu(const element_list *elements, const char *checks)
     return true;
 }
 
+bool sanitize_on_cpu(const element_list *elements, const option_use *use)
+{
+    if (!runs_on_gpu(elements)) return sanitize(elements, use);
+    message_hint(message_at(fail(CODE_CLI_FEATURE, "the cases of a check run without "
+                                                   "compute-sanitizer on a GPU"),
+                            place_of_option(use)),
+                 "check -d cpu --sanitize, or compute-sanitizer --target-processes all gpulaunch "
+                 "check ...");
+    return false;
+}
+
 bool sanitize(const element_list *elements, const option_use *use)
 {
     text checks = { 0 };
