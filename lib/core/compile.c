@@ -261,14 +261,20 @@ static gpul_status compile(gpul_image **out, gpul__compile *c, const char *text,
     if ((status = choose_compiler(c)) != GPUL_OK) return status;
     if (!gpul__compile_headers(c)) return gpul__no_memory();
     char key[GPUL__CACHE_KEY + 1];
+    gpul__compile_turn turn;
     bool keeps = gpul__compile_key(c, key);
-    if (keeps && (*out = gpul__compile_find(key)) != NULL) {
-        (*out)->info.compile_ns = gpul__compile_clock() - c->started_ns;
-        return GPUL_OK;
+    if (keeps) {
+        gpul__compile_begin(&turn, key);
+        *out = gpul__compile_find(key);
+        if (*out) {
+            gpul__compile_end(&turn);
+            (*out)->info.compile_ns = gpul__compile_clock() - c->started_ns;
+            return GPUL_OK;
+        }
     }
-    if (!read_source(c)) return gpul__no_memory();
-    status = run_all(out, c);
+    status = read_source(c) ? run_all(out, c) : gpul__no_memory();
     if (!status && keeps && !(*out)->ltoir) gpul__compile_keep(key, *out);
+    if (keeps) gpul__compile_end(&turn);
     if (!status && gpul__log_on(GPUL_LOG_INFO))
         gpul__log(GPUL_LOG_INFO, "%s: %s", (*out)->info.name, (*out)->info.choice);
     return status;

@@ -4,6 +4,7 @@
 #include "core/cache_image.h"
 #include "core/cache_key.h"
 
+#include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -68,6 +69,38 @@ bool gpul__compile_key(const gpul__compile *c, char out[GPUL__CACHE_KEY + 1])
     }
     if (known) gpul__key_end(&key, out);
     return known;
+}
+
+static pthread_mutex_t turns_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t turn_ended = PTHREAD_COND_INITIALIZER;
+static gpul__compile_turn *turns;
+
+static bool is_taken(const gpul__compile_turn *wanted)
+{
+    for (const gpul__compile_turn *t = turns; t; t = t->next)
+        if (t->process == wanted->process && strcmp(t->key, wanted->key) == 0) return true;
+    return false;
+}
+
+void gpul__compile_begin(gpul__compile_turn *turn, const char *key)
+{
+    turn->key = key;
+    turn->process = (int)getpid();
+    pthread_mutex_lock(&turns_lock);
+    while (is_taken(turn)) pthread_cond_wait(&turn_ended, &turns_lock);
+    turn->next = turns;
+    turns = turn;
+    pthread_mutex_unlock(&turns_lock);
+}
+
+void gpul__compile_end(gpul__compile_turn *turn)
+{
+    pthread_mutex_lock(&turns_lock);
+    gpul__compile_turn **link = &turns;
+    while (*link != turn) link = &(*link)->next;
+    *link = turn->next;
+    pthread_cond_broadcast(&turn_ended);
+    pthread_mutex_unlock(&turns_lock);
 }
 
 gpul_image *gpul__compile_find(const char *key)

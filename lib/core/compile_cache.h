@@ -10,6 +10,16 @@
  * compiler may read is known. */
 bool gpul__compile_key(const gpul__compile *compile, char key[GPUL__CACHE_KEY + 1]);
 
+/* Threads of this process that want one key compile once: the first goes on, the others wait here until it has ended, and then find
+ * its image.  Each begin is followed by an end on the same thread; the turn lives in between. */
+typedef struct gpul__compile_turn {
+    const char *key;
+    int process; /* a child of a fork does not wait for threads that it does not have */
+    struct gpul__compile_turn *next;
+} gpul__compile_turn;
+void gpul__compile_begin(gpul__compile_turn *turn, const char *key);
+void gpul__compile_end(gpul__compile_turn *turn);
+
 /* The image of an earlier compile; NULL when there is none. */
 gpul_image *gpul__compile_find(const char *key);
 

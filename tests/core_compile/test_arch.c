@@ -1,5 +1,7 @@
 /* The ladder of architectures: what is compiled for a device by a compiler and a driver of any age; and
  * images found again in the cache.  SPDX-License-Identifier: MIT */
+#include <pthread.h>
+
 #include "suite.h"
 
 #include "core/compile.h"
@@ -122,5 +124,43 @@ static void a_second_compile_is_found(void **state)
     assert_int_equal(system(command), 0);
 }
 
+static void *compile_same(void *from_cache)
+{
+    gpul_image *image;
+    gpul_status status =
+        gpul_compile(&image, "extern \"C\" __global__ void same(int *x) { *x = 41; }", GPUL_TEXT,
+                     &(gpul_compile_opts){ .arch = "sm_90" });
+    if (status == GPUL_OK) *(int *)from_cache = gpul_image_describe(image)->from_cache;
+    gpul_image_free(&image);
+    return NULL;
+}
+
+/* Threads that want one image at once: one compiles, and the others find what it kept. */
+static void threads_compile_once(void **state)
+{
+    (void)state;
+    enum { THREADS = 8 };
+    need_nvrtc();
+    char folder[] = "/tmp/gpulaunch-cache-XXXXXX", command[64];
+    assert_non_null(mkdtemp(folder));
+    setenv("GPULAUNCH_CACHE_DIR", folder, 1);
+    pthread_t threads[THREADS];
+    int found[THREADS], compiled = 0;
+    for (int i = 0; i < THREADS; i++) {
+        found[i] = -1;
+        assert_int_equal(pthread_create(&threads[i], NULL, compile_same, &found[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_not_equal(found[i], -1);
+        compiled += !found[i];
+    }
+    assert_int_equal(compiled, 1);
+    unsetenv("GPULAUNCH_CACHE_DIR");
+    snprintf(command, sizeof command, "rm -r '%s'", folder);
+    assert_int_equal(system(command), 0);
+}
+
 GPUL_TEST_MAIN("arch", cmocka_unit_test(the_ladder), cmocka_unit_test(devices_that_are_too_old),
-               cmocka_unit_test(without_a_device), cmocka_unit_test(a_second_compile_is_found));
+               cmocka_unit_test(without_a_device), cmocka_unit_test(a_second_compile_is_found),
+               cmocka_unit_test(threads_compile_once));
