@@ -557,8 +557,9 @@ typedef struct gpul_load_opts {
     bool debug;
     bool verbose;    /* registers, spills and shared memory of each kernel in the log */
     bool prefer_ptx; /* use the JIT although a CUBIN fits */
-    bool keep;       /* keep what the JIT makes of PTX in the compile cache, and look for it there: by PTX,
-                      * options, device and driver; not with .target */
+    /* Keep what the JIT makes of PTX in the compile cache, and look for it there: by PTX, options, device
+     * and driver.  Not with .target. */
+    bool keep;
     const char *caller_file;
     int caller_line;
 } gpul_load_opts;
