@@ -110,6 +110,23 @@ INLINE bool same_reads(const warp *w, const block_check *c, u64 offset, int last
     return true;
 }
 
+/* Both halves of a warp read one row. */
+INLINE bool shared_row(const warp *w, const block_check *c, u64 offset, unsigned per, u32 tag)
+{
+    u32 *restrict reader = c->reader + (offset >> c->shift);
+    const u32 *restrict writer = c->writer + (offset >> c->shift);
+    const u32 thread = w->index * WARP_LANES + 16;
+    const s32 epoch = (s32)(c->epoch << TAG_SHIFT);
+    const s32 begin = c->checks & PTX_CHECK_INIT ? (s32)(c->begin << TAG_SHIFT) : 0;
+    s32 doubt = 0;
+    if (per != 1) return false;
+    for (int k = 0; k < 16; k++)
+        doubt |= TRUE_IF((s32)writer[k] < begin) | TRUE_IF((s32)writer[k] >= epoch);
+    if (doubt) return false;
+    for (int k = 0; k < 16; k++) reader[k] = tag | TAG_MANY | (thread + (u32)k);
+    return true;
+}
+
 INLINE bool inside(const block *b, u64 offset, unsigned size, unsigned align)
 {
     return !(offset & (align - 1)) && offset < b->shared_size && size <= b->shared_size - offset;
@@ -130,6 +147,7 @@ INLINE bool whole_warp(warp *w, const insn *i, int bits, bool writes)
         /* Two that write to one place have to be told apart. */
         if (writes && at < more + 16 * size && more < at + 16 * size) return false;
         if (!inside(b, at, 16 * size, size) || !inside(b, more, 16 * size, size)) return false;
+        if (at == more && shared_row(w, c, at, per, tag)) return true;
         /* Marking twice does no harm: the second look sees the same threads. */
         return row(w, c, at, 0, 16, per, tag, writes) && row(w, c, more, 16, 16, per, tag, writes);
     case PATTERN_BROADCAST:
