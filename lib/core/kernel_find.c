@@ -235,6 +235,7 @@ static gpul_status get(const gpul_kernel **out, gpul_module *module, const gpul_
             "%s lists '%s', and the driver does not have it", image_name(module), info->name);
         return gpul__hint("relocatable code (-rdc=true) has no kernels until it is linked");
     }
+    if (gpul__kernel_refused(module, info->name, result)) return gpul_last_error()->status;
     if (result != CUDA_SUCCESS)
         return gpul__refused(
             device, &(gpul__refusal){ GPUL__LOAD_FAILED, result, "cuModuleGetFunction", NULL, 0 },

@@ -63,4 +63,8 @@ gpul_status gpul__load_call(gpul__load *load, gpul__arena *arena);
 /* Makes the record for a load that the driver refused; module_refusal.c. */
 gpul_status gpul__load_refused(const gpul__load *load);
 
+/* The record for a kernel, not a whole module, with an instruction that the CPU device lacks.  False: the
+ * result means something else. */
+bool gpul__kernel_refused(const gpul_module *module, const char *kernel, CUresult result);
+
 #endif

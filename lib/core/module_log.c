@@ -72,16 +72,67 @@ static const char *file_name(gpul__arena *arena, const char *ptx, unsigned wante
     return NULL;
 }
 
-/* The .loc in force at a line: the last one before it inside the same function. */
-static bool find_location(const char *ptx, const char *place, unsigned *file, unsigned *line,
-                          unsigned *column)
+typedef struct location {
+    unsigned file, line, column;
+} location;
+
+/* .loc 1 29 5 or .loc 2 4809 1, function_name LABEL, inlined_at 1 29 5: `around` is the latter place. */
+static bool read_location(const char *line, location *own, location *around)
 {
+    char word[512]; /* the line alone: sscanf measures all that stands behind it */
+    line += strspn(line, " \t");
+    *around = (location){ 0 };
+    if (strncmp(line, ".loc", 4) != 0) return false;
+    size_t length = strcspn(line, "\n");
+    if (length >= sizeof word) length = sizeof word - 1;
+    memcpy(word, line, length);
+    word[length] = 0;
+    if (sscanf(word, ".loc %u %u %u", &own->file, &own->line, &own->column) != 3) return false;
+    const char *inlined = strstr(word, "inlined_at ");
+    if (inlined &&
+        sscanf(inlined, "inlined_at %u %u %u", &around->file, &around->line, &around->column) != 3)
+        *around = (location){ 0 };
+    return true;
+}
+
+/* What the place that code was inlined at was inlined into itself: a .loc before says it. */
+static void find_around(const char *ptx, const char *before, const location *place,
+                        location *around)
+{
+    location own;
+    for (const char *at = before; at > ptx; at--)
+        if (at[-1] == '\n' && read_location(at, &own, around) && own.file == place->file &&
+            own.line == place->line && own.column == place->column)
+            return;
+    *around = (location){ 0 };
+}
+
+/* The place in the file of the kernel: inlined code of other files is followed to where it is used. */
+static void leave_inlined(const char *ptx, const char *at, location *place, location around)
+{
+    enum { DEEPEST = 32 };
+    location chain[DEEPEST];
+    unsigned depth = 0;
+    chain[depth++] = *place;
+    while (around.line && depth < DEEPEST) {
+        chain[depth++] = around;
+        find_around(ptx, at, &chain[depth - 1], &around);
+    }
+    unsigned innermost = 0;
+    while (chain[innermost].file != chain[depth - 1].file) innermost++;
+    *place = chain[innermost];
+}
+
+/* The .loc in force at a line: the last one before it inside the same function. */
+static bool find_location(const char *ptx, const char *place, location *out)
+{
+    location around;
     for (const char *at = place; at > ptx; at--) {
         if (at[-1] != '\n') continue;
-        const char *word = at + strspn(at, " \t");
-        /* sscanf measures all that stands behind: only where it can match. */
-        if (!strncmp(word, ".loc", 4) && sscanf(word, ".loc %u %u %u", file, line, column) == 3)
+        if (read_location(at, out, &around)) {
+            leave_inlined(ptx, at, out, around);
             return true;
+        }
         const char *end = strchr(at, '\n');
         size_t length = end ? (size_t)(end - at) : strlen(at);
         if (at != place && (find_in(at, length, ".entry") || find_in(at, length, ".func")))
@@ -96,7 +147,7 @@ static void add_detail(const complaint *c, const char *ptx, const char *name)
     gpul__str text = { 0 };
     gpul_detail detail = { .severity = c->severity };
     const char *place = ptx && c->line ? line_at(ptx, c->line) : NULL;
-    unsigned file, line, column;
+    location at;
     if (c->line) gpul__str_printf(&text, "PTX line %u: ", c->line);
     gpul__str_addn(&text, c->text, c->length);
     detail.text = gpul__str_text(&text);
@@ -105,10 +156,10 @@ static void add_detail(const complaint *c, const char *ptx, const char *name)
         const char *start = place + strspn(place, " \t");
         detail.source = gpul__arena_strndup(&arena, start, end > start ? (size_t)(end - start) : 0);
     }
-    if (place && find_location(ptx, place, &file, &line, &column)) {
-        detail.file = file_name(&arena, ptx, file);
-        detail.line = line;
-        detail.column = column;
+    if (place && find_location(ptx, place, &at)) {
+        detail.file = file_name(&arena, ptx, at.file);
+        detail.line = at.line;
+        detail.column = at.column;
     } else if (name) {
         detail.file = name;
         detail.line = c->line;

@@ -52,17 +52,23 @@ static void ptx_version(const refusal *r)
     const gpul_image_info *image = r->image;
     char reads[64] = "";
     if (known) snprintf(reads, sizeof reads, " reads PTX up to %d.%d", major, minor);
-    FAIL(r, GPUL__LOAD_PTX_VERSION,
-         "the PTX of %s is version %d.%d, and this driver (CUDA %d.%d%s%s)%s", name_of(r),
-         image->ptx_major, image->ptx_minor, cuda / 1000, cuda % 1000 / 10,
-         *release ? ", release " : "", release, known ? reads : " does not read it");
+    FAIL(r, GPUL__LOAD_PTX_VERSION, "the PTX of %s is version %d.%d, and %s (CUDA %d.%d%s%s)%s",
+         name_of(r), image->ptx_major, image->ptx_minor,
+         r->device->backend == GPUL_BACKEND_CPU ? "the CPU device" : "this driver", cuda / 1000,
+         cuda % 1000 / 10, *release ? ", release " : "", release,
+         known ? reads : " does not read it");
     if (image->nvrtc_major)
         gpul__hint("NVRTC %d.%d is newer than the driver: compile for %s, whose machine code needs "
                    "no PTX, and give no JIT option; or update the driver",
                    image->nvrtc_major, image->nvrtc_minor, r->arch);
-    else
-        gpul__hint("update the driver, or make the PTX with a compiler of CUDA %d.%d or older",
+    else if (r->device->backend == GPUL_BACKEND_CPU)
+        gpul__hint("make the PTX with a compiler of CUDA %d.%d or older, or run it on a GPU whose "
+                   "driver is newer",
                    cuda / 1000, cuda % 1000 / 10);
+    else
+        gpul__hint("update the driver; or compile the source for %s, whose machine code needs no "
+                   "PTX; or make the PTX with a compiler of CUDA %d.%d or older",
+                   r->arch, cuda / 1000, cuda % 1000 / 10);
 }
 
 static void architecture(const refusal *r)
@@ -133,6 +139,9 @@ static void syntax(const refusal *r)
 }
 
 #ifdef GPUL_HAVE_CPU
+#define NOT_ON_CPU                                                                                 \
+    "run it on a GPU (device \"cuda\"), or compile a form of the kernel without the instruction"
+
 /* The CPU device says by itself what it cannot run. */
 static bool unsupported(const refusal *r)
 {
@@ -141,11 +150,37 @@ static bool unsupported(const refusal *r)
     FAIL(r, GPUL__LOAD_UNSUPPORTED, "the CPU device cannot run %s: %s%s%s%s", name_of(r),
          why->sentence, *why->kernel ? " in '" : "", why->kernel, *why->kernel ? "'" : "");
     add_log_lines(r);
-    gpul__hint("run it on a GPU (device \"cuda\"), or compile a form of the kernel without the "
-               "instruction");
+    gpul__hint(NOT_ON_CPU);
+    return true;
+}
+
+bool gpul__kernel_refused(const gpul_module *module, const char *kernel, CUresult result)
+{
+    const gpul__cpu_refusal *why = gpul__cpu_last_refusal();
+    if (!module->device->is_cpu || result != CUDA_ERROR_NOT_SUPPORTED || !why->unsupported)
+        return false;
+    const gpul_image_info *image = &module->image->info;
+    gpul__fail(
+        GPUL__LOAD_UNSUPPORTED,
+        (.call = "gpul_module_kernel", .native_kind = GPUL_NATIVE_CUDA, .native = (int)result),
+        "the CPU device cannot run '%s': %s", kernel, why->sentence);
+    gpul__str log = { 0 };
+    gpul__str_printf(&log, "ptxas application ptx input, line %u; error   : %s\n", why->line,
+                     why->sentence);
+    if (why->line)
+        gpul__log_details(gpul__str_text(&log), image->ptx,
+                          image->nvrtc_major ? NULL : image->name);
+    gpul__str_free(&log);
+    gpul__hint(NOT_ON_CPU);
     return true;
 }
 #else
+bool gpul__kernel_refused(const gpul_module *module, const char *kernel, CUresult result)
+{
+    (void)module, (void)kernel, (void)result;
+    return false;
+}
+
 static bool unsupported(const refusal *r)
 {
     (void)r;

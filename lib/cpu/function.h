@@ -11,4 +11,7 @@ CUresult gpul__cpu_function_set(cpu_function *function, CUfunction_attribute att
 CUresult gpul__cpu_function_param(const cpu_function *function, size_t index, size_t *offset,
                                   size_t *size);
 
+/* True: the kernel has an instruction that the CPU device lacks, and gpul__cpu_last_refusal says so. */
+bool gpul__cpu_function_refused(const cpu_function *function);
+
 #endif

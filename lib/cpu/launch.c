@@ -186,6 +186,7 @@ static CUresult launch(CUfunction function_handle, const ptx_grid *shape, CUstre
     struct wishes wishes = { 0 };
     cpu_work *work;
     result = gpul__cpu_function_find(&function, context, function_handle);
+    if (!result && gpul__cpu_function_refused(function)) result = CUDA_ERROR_NOT_SUPPORTED;
     if (result) return gpul__cpu_leave(result);
     /* A stream of the function's context, which need not be the current one. */
     cpu_stream *stream;

@@ -3,6 +3,7 @@
 
 #include "cpu/context.h"
 #include "cpu/entries.h"
+#include "cpu/function.h"
 #include "cpu/handle.h"
 #include "cpu/image.h"
 
@@ -118,7 +119,45 @@ static CUresult parse(struct load *load, const cpu_text *text)
     return check_target(load, parsed);
 }
 
-static CUresult make_functions(cpu_module *module, unsigned max_registers)
+/* ---- kernels that cannot run ------------------------------------------------------------ */
+
+/* Where in the PTX that stands which keeps a kernel from running. */
+static uint32_t refused_line(const ptx_diags *diags, const ptx_kernel_info *info)
+{
+    uint32_t line = 0;
+    for (size_t i = 0; i < diags->count; i++) {
+        const ptx_diag *diag = &diags->items[i];
+        if (diag->severity != PTX_UNSUPPORTED || strcmp(diag->text, info->refusal) != 0) continue;
+        bool own = diag->function && strcmp(diag->function, info->name) == 0;
+        if (!line || own) line = diag->line;
+        if (own) break;
+    }
+    return line;
+}
+
+/* A module is refused when it is loaded only if none of its kernels can run. */
+static bool all_refused(const cpu_module *module)
+{
+    for (size_t i = 0; i < module->function_count; i++)
+        if (!module->functions[i].info.refused) return false;
+    return module->function_count > 0;
+}
+
+bool gpul__cpu_function_refused(const cpu_function *function)
+{
+    const ptx_kernel_info *info = &function->info;
+    if (!info->refused) return false;
+    refusal = (gpul__cpu_refusal){ .result = CUDA_ERROR_NOT_SUPPORTED,
+                                   .unsupported = true,
+                                   .line = function->refused_line };
+    cut(refusal.kernel, sizeof refusal.kernel, info->name);
+    cut(refusal.sentence, sizeof refusal.sentence, info->refusal);
+    const char *opcode = strrchr(info->refusal, ' ');
+    cut(refusal.opcode, sizeof refusal.opcode, opcode ? opcode + 1 : "");
+    return true;
+}
+
+static CUresult make_functions(cpu_module *module, unsigned max_registers, const ptx_diags *diags)
 {
     size_t count = ptx_program_kernel_count(module->program);
     module->functions = gpul__calloc(count, sizeof *module->functions);
@@ -129,6 +168,7 @@ static CUresult make_functions(cpu_module *module, unsigned max_registers)
         function->module = module;
         function->kernel = ptx_program_kernel(module->program, i);
         ptx_kernel_describe(function->kernel, &function->info);
+        if (function->info.refused) function->refused_line = refused_line(diags, &function->info);
         /* The estimate obeys the JIT's limit, as the registers of a GPU would. */
         if (max_registers && function->info.registers > max_registers)
             function->info.registers = max_registers;
@@ -180,7 +220,8 @@ static CUresult compile(struct load *load, const void *bytes)
         result = parse(load, &load->image.texts[i]);
         if (result) return result;
     }
-    ptx_program_options options = { .owner = (uint64_t)(uintptr_t)&module->region };
+    ptx_program_options options = { .owner = (uint64_t)(uintptr_t)&module->region,
+                                    .defer_unsupported = true };
     switch (ptx_program_create(&module->program, gpul__cpu.engine, module->parsed,
                                module->parsed_count, &options, &load->diags)) {
     case PTX_OK: break;
@@ -192,8 +233,10 @@ static CUresult compile(struct load *load, const void *bytes)
         ptx_global_info global;
         if (ptx_program_global(module->program, i, &global)) module->variable_bytes += global.size;
     }
-    result = make_functions(module, load->jit->max_registers);
+    if (load->diags.errors) return refuse_diags(load, CUDA_ERROR_INVALID_PTX);
+    result = make_functions(module, load->jit->max_registers, &load->diags);
     if (result) return refuse(load, result, "out of host memory");
+    if (all_refused(module)) return refuse_diags(load, CUDA_ERROR_INVALID_PTX);
     write_info(load);
     return CUDA_SUCCESS;
 }
@@ -333,8 +376,10 @@ CUresult gpul__cpu_ModuleGetFunction(CUfunction *out, CUmodule handle, const cha
     if (result) return result;
     if (!out || !name) return gpul__cpu_leave(CUDA_ERROR_INVALID_VALUE);
     cpu_function *function = gpul__cpu_module_function(module, name);
-    if (function) *out = function->handle;
-    return gpul__cpu_leave(function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND);
+    if (!function) return gpul__cpu_leave(CUDA_ERROR_NOT_FOUND);
+    if (gpul__cpu_function_refused(function)) return gpul__cpu_leave(CUDA_ERROR_NOT_SUPPORTED);
+    *out = function->handle;
+    return gpul__cpu_leave(CUDA_SUCCESS);
 }
 
 CUresult gpul__cpu_ModuleGetGlobal(CUdeviceptr *address, size_t *bytes, CUmodule handle,

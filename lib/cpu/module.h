@@ -20,6 +20,7 @@ typedef struct cpu_function {
     bool cluster_must_be_set;
     bool non_portable_cluster;
     int cluster_policy;
+    uint32_t refused_line; /* info.refused: the line in the PTX of what cannot run; 0 unknown */
 } cpu_function;
 
 struct cpu_module {

@@ -9,12 +9,23 @@
 
 /* ------------------------------------------------------------------ create, destroy */
 
+/* The parser told it already when the caller gives the diagnostics of both. */
+static bool is_reported(const ptx_diags *diags, const ptx_function *source)
+{
+    for (size_t i = 0; i < diags->count; i++)
+        if (diags->items[i].severity == PTX_UNSUPPORTED &&
+            diags->items[i].line == source->unsupported->line &&
+            strcmp(diags->items[i].text, source->unsupported_reason) == 0)
+            return true;
+    return false;
+}
+
 static void report_refusals(const ptx_program *p, ptx_diags *diags)
 {
     for (size_t k = 0; k < p->code_count; k++) {
         const code *c = &p->codes[k];
         const ptx_instruction *i = c->source->unsupported;
-        if (!i) continue;
+        if (!i || is_reported(diags, c->source)) continue;
         char opcode[128] = "";
         size_t length;
         const char *text = ptx_instruction_spelling(c->source->module, i, &length);
