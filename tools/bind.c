@@ -26,8 +26,13 @@ static void unknown_parameter(const plan *p, const step *s, const assignment *a)
     uint32_t count = s->kernel->param_count;
     const char **names = mem_array(count + 1, sizeof *names);
     for (uint32_t i = 0; i < count; i++) names[i] = s->arguments[i].name;
-    message *m =
-        fail(CODE_ARGS_NO_PARAMETER, "kernel '%s' has no parameter '%s'", s->kernel->name, a->base);
+    bool number = *a->base && !a->base[strspn(a->base, "0123456789")];
+    message *m = number && count
+                     ? fail(CODE_ARGS_NO_PARAMETER,
+                            "kernel '%s' takes %u argument%s, 0 to %u; there is no '%s'",
+                            s->kernel->name, count, count == 1 ? "" : "s", count - 1, a->base)
+                     : fail(CODE_ARGS_NO_PARAMETER, "kernel '%s' has no parameter '%s'",
+                            s->kernel->name, a->base);
     message_at_span(
         m, (span){ a->name_at.word, a->name_at.start, a->name_at.start + strlen(a->base) });
     const char *own = s->kernel->param_count ? s->kernel->params[0].value.name : NULL;

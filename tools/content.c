@@ -2,6 +2,7 @@
 #include "content.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "gen.h"
 
@@ -12,6 +13,27 @@ static const char *begin(span s)
 static size_t length_of(span s)
 {
     return s.end - s.start;
+}
+
+/* Spellings of C and of others that are nearly right. */
+static void hint_at_value(message *m, value_fault fault, const char *name, gpul_type type,
+                          const char *given)
+{
+    size_t length = strlen(given);
+    unsigned char bytes[16];
+    if (fault == VALUE_RANGE && starts_with(given, "0x") && type_is_signed(type)) {
+        uint64_t bits = strtoull(given, NULL, 16);
+        size_t size = type_size(type);
+        if (size < 8 && bits >> (size * 8) == 0)
+            message_hint(m, "as the bits of %s it is %lld: write %s=%lld", type_name(type),
+                         (long long)(bits << (64 - size * 8)) >> (64 - size * 8), name,
+                         (long long)(bits << (64 - size * 8)) >> (64 - size * 8));
+    } else if (fault == VALUE_NO_NUMBER && length > 1 && strchr("fFuUlL", given[length - 1]) &&
+               value_parse(bytes, type, given, length - 1) == VALUE_FINE) {
+        message_hint(m, "write %s=%s, without the suffix", name, mem_copy(given, length - 1));
+    } else if (fault == VALUE_NO_NUMBER && length == 1 && type_size(type) == 1) {
+        message_hint(m, "write %s=%d, or %s=\"'%s'\" for the character", name, *given, name, given);
+    }
 }
 
 message *value_message(value_fault fault, span at, const char *name, const char *type_text,
@@ -49,10 +71,12 @@ message *value_message(value_fault fault, span at, const char *name, const char 
                      text_of(&factors));
     }
     if (declared.kind != PLACE_NONE) message_note_at(m, declared, "declared here");
-    bool character = length_of(at) == 1 && (type == GPUL_I8 || type == GPUL_U8);
-    if (fault == VALUE_NO_NUMBER && character)
-        message_hint(m, "%s=%s for the character, or its number", name,
-                     mem_format(strchr("\"\\$`!", *given) ? "'\\'%s\\''" : "\"'%s'\"", given));
+    if (fault == VALUE_RANGE && !type_highest(type))
+        message_hint(m, "a %s reaches to %s; inf is infinity", type_name(type),
+                     type_size(type) == 2 && type != GPUL_BF16 ? "65504"
+                     : type_size(type) == 8                    ? "1.797693134862315e308"
+                                                               : "3.402823e38");
+    hint_at_value(m, fault, name, type, given);
     if (fault == VALUE_OCTAL) message_hint(m, "%s=%s", name, given + strspn(given, "0"));
     return m;
 }

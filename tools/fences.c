@@ -99,6 +99,28 @@ bool fences_verify(const plan *p, const step *s)
     return good;
 }
 
+/* More threads than elements, and no test in the kernel. */
+static void hint_at_bounds(message *m, const step *s)
+{
+    uint64_t threads = 1, most = 0;
+    for (int i = 0; i < 3; i++)
+        if (__builtin_mul_overflow(threads, s->grid[i] * s->block[i], &threads)) return;
+    const char *name = NULL;
+    for (uint32_t i = 0; i < s->kernel->param_count; i++) {
+        const argument *arg = &s->arguments[i];
+        if (arg->kind != ARG_BUFFER || arg->buffer->count <= most) continue;
+        most = arg->buffer->count;
+        name = arg->name;
+    }
+    if (!name || threads <= most) return;
+    message_hint(
+        m,
+        "the launch has %llu threads, and %s holds %llu element%s: is a bounds test missing, "
+        "if (i < n)?",
+        (unsigned long long)threads, name, (unsigned long long)most, most == 1 ? "" : "s");
+    if (most <= 1024) message_hint(m, "--grid 1 --block %llu", (unsigned long long)most);
+}
+
 void fault_notes(message *m, const step *s)
 {
     text words = { 0 };
@@ -131,4 +153,5 @@ void fault_notes(message *m, const step *s)
             return;
         }
     }
+    hint_at_bounds(m, s);
 }

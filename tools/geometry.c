@@ -204,9 +204,10 @@ static bool check_block(const plan *p, const step *s)
                             ? "the CPU device"
                             : mem_format("device %d, %s (sm_%d%d)", d->ordinal, d->name,
                                          d->compute_major, d->compute_minor);
-    bool axis = false;
-    for (int i = 0; i < 3; i++) axis |= d->max_block[i] && s->block[i] > d->max_block[i];
-    if ((most && threads > most) || axis) {
+    int axis = -1;
+    for (int i = 0; i < 3; i++)
+        if (d->max_block[i] && s->block[i] > d->max_block[i]) axis = i;
+    if ((most && threads > most) || axis >= 0) {
         message *m;
         if (most && threads > most)
             m = fail(CODE_LAUNCH_LIMIT,
@@ -216,13 +217,17 @@ static bool check_block(const plan *p, const step *s)
                                            : mem_format("%llu", (unsigned long long)threads),
                      (unsigned long long)most);
         else
-            m = fail(CODE_LAUNCH_LIMIT, "block %s is over this device's limit",
-                     dims_text(s->block));
+            m = fail(CODE_LAUNCH_LIMIT, "block %s: %llu threads in %c; this device allows %u",
+                     dims_text(s->block), (unsigned long long)s->block[axis], "xyz"[axis],
+                     d -> max_block[axis]);
         message_at(m, block_place(s));
         message_note(m, "%s: at most %llu threads, %u x %u x %u", where, (unsigned long long)most,
                      d->max_block[0], d->max_block[1], d->max_block[2]);
-        message_hint(m, "--block %llu, or leave --block out (256)",
-                     (unsigned long long)(most ? most : 256));
+        if (most && threads > most)
+            message_hint(m, "--block %llu, or leave --block out (256)", (unsigned long long)most);
+        else
+            message_hint(m, "at most %u in %c: make --grid larger in %c instead",
+                         d->max_block[axis], "xyz"[axis], "xyz"[axis]);
         return false;
     }
     bool bound_only =

@@ -60,7 +60,8 @@ static bool set_one(execution *x, const named_span *n)
             message_at_span(fail(CODE_ARGS_TYPE, "what '%s' holds must be said; it has %llu bytes",
                                  n->name, (unsigned long long)g->size),
                             n->at);
-        message_hint(m, "--set-global %s=f32/%s", n->name, n->text);
+        message_hint(m, "--set-global %s=%s/%s   (i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64)",
+                     n->name, strpbrk(n->text, ".e") ? "f32" : "i32", n->text);
         return false;
     }
     layout *l = layout_plain(spec.type ? spec.type : GPUL_U8, spec.type ? spec.lanes : 1);

@@ -32,6 +32,23 @@ static bool for_programmers(const char *hint)
            starts_with(hint, "open the device with .checked") || strstr(hint, "gpul_") != NULL;
 }
 
+/* A hint that names a field of the library's options names the command's option instead. */
+static const char *in_options(const char *hint)
+{
+    static const struct {
+        const char *field, *option;
+    } words[] = { { ".cooperative = true", "--cooperative" },
+                  { ".cluster", "--cluster" },
+                  { ".shared", "--shared" } };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *at = strstr(hint, words[i].field);
+        if (at)
+            hint = mem_format("%.*s%s%s", (int)(at - hint), hint, words[i].option,
+                              at + strlen(words[i].field));
+    }
+    return hint;
+}
+
 static void add_hints(message *m, const gpul_error *e)
 {
     static const char instance[] = "name the instance that is wanted, such as ";
@@ -42,7 +59,7 @@ static void add_hints(message *m, const gpul_error *e)
     if (!e->hint || for_programmers(e->hint)) return;
     for (const char *line = e->hint; *line;) { /* several hints stand on lines of their own */
         size_t length = strcspn(line, "\n");
-        message_hint(m, "%s", mem_copy(line, length));
+        message_hint(m, "%s", in_options(mem_copy(line, length)));
         line += length + (line[length] != 0);
     }
 }
@@ -96,6 +113,21 @@ static bool is_said(const gpul_error *e, const char *detail)
     return strstr(e->message, detail) || (colon && strstr(e->message, colon + 2));
 }
 
+/* The lines of the driver's log, without the last one, which only says that there were some. */
+static void add_log(message *m, const char *log)
+{
+    bool first = true;
+    while (*log) {
+        size_t length = strcspn(log, "\r\n");
+        const char *line = mem_copy(log, length);
+        log += length;
+        log += strspn(log, "\r\n");
+        if (!*line || strstr(line, "aborted due to errors")) continue;
+        message_note(m, "%s%s", first ? "the driver's log: " : "", line);
+        first = false;
+    }
+}
+
 message *library_message(const plan *p)
 {
     const gpul_error *e = gpul_last_error();
@@ -127,8 +159,7 @@ message *library_message(const plan *p)
         message_note_at(m, at, "%s", d->text);
     }
     add_native(m, e);
-    if (e->log && *e->log && (e->layer == GPUL_LAYER_LOAD || e->layer == GPUL_LAYER_IMAGE))
-        message_note(m, "the driver's log: %s", e->log);
+    if (e->layer == GPUL_LAYER_LOAD || e->layer == GPUL_LAYER_IMAGE) add_log(m, e->log);
     add_hints(m, e);
     return m;
 }

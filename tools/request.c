@@ -99,6 +99,9 @@ static bool read_dimensions(dimensions *out, const option_use *use, int code_zer
     unsigned rank;
     if (!triple_parse(n, &rank, use->text)) {
         bool by_x = strchr(use->text, 'x') != NULL;
+        if (strpbrk(use->text, "eE"))
+            return value_fail(use, mem_format("\"%s\" is not a count", use->text),
+                              "write it out, 1000 for 1e3; K and M are powers of 1024");
         return value_fail(use, mem_format("\"%s\" is not X, X,Y or X,Y,Z", use->text),
                           by_x ? mem_format("%s has commas here; a shape of a buffer has x",
                                             option_shown(use->row))

@@ -76,7 +76,9 @@ bool triple_parse(uint64_t out[3], unsigned *given, const char *source)
     *given = 0;
     for (;;) {
         size_t length = strcspn(source, ",");
-        if (*given == 3 || value_count(&out[*given], source, length) != VALUE_FINE) return false;
+        if (*given == 3 || memchr(source, 'e', length) || memchr(source, 'E', length) ||
+            value_count(&out[*given], source, length) != VALUE_FINE)
+            return false;
         ++*given;
         if (!source[length]) return true;
         source += length + 1;

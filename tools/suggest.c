@@ -47,10 +47,13 @@ static bool is_buffer(const gpul_param *param)
     return param->is_pointer || (!param->value.type && param->value.size == 8);
 }
 
-static bool is_given(const step_request *given, const char *name)
+static bool is_given(const step_request *given, const char *name, uint32_t index)
 {
-    for (size_t i = 0; given && i < given->assignments.count; i++)
-        if (same_text(given->assignments.items[i].base, name)) return true;
+    const char *number = mem_format("%u", index);
+    for (size_t i = 0; given && i < given->assignments.count; i++) {
+        const char *base = given->assignments.items[i].base;
+        if (same_text(base, name) || same_text(base, number)) return true;
+    }
     return false;
 }
 
@@ -83,7 +86,7 @@ const char *suggest_words(const gpul_kernel_info *k, const step_request *given)
             const char *name = param_name(k, i);
             /* in the order of the parameters when something was given, else the buffers first */
             if (any ? values : is_buffer(param) == (values == 1)) continue;
-            if (is_given(given, name)) continue;
+            if (is_given(given, name, i)) continue;
             if (out.length) text_char(&out, ' ');
             if (is_buffer(param)) {
                 add_buffer(&out, k, i, false);

@@ -288,6 +288,19 @@ static gpul_status explain_expression(gpul__compile *c, const gpul__run *run,
                                   has_arguments       ? last + length
                                   : decl->is_template ? "<...>, with its arguments"
                                                       : "");
+        /* The name was right, so the arguments are not. */
+        if (hint && gpul__same_name(hint + strlen("write "), expression)) {
+            const gpul__token *from = &c->tokens.items[decl->template_first];
+            const gpul__token *to = &c->tokens.items[decl->template_end - 1];
+            const char *example =
+                decl->is_template ? gpul__template_example(&c->arena, &c->tokens, decl) : NULL;
+            hint = example && *example
+                       ? gpul__arena_printf(&c->arena,
+                                            "its arguments are <%.*s>: write for instance %s",
+                                            (int)(to->offset + to->length - from->offset),
+                                            c->tokens.text + from->offset, example)
+                       : NULL;
+        }
     }
     return hint ? gpul__hint("%s", hint)
                 : gpul__hint("write the whole name with its namespaces and arguments");

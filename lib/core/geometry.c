@@ -290,8 +290,8 @@ static void check_cooperative(checking *c)
     if (gpul__geometry_cooperative(&most, k, threads, c->out->shared) != CUDA_SUCCESS) return;
     if (blocks > most)
         MISTAKE(c, GPUL__LAUNCH_COOPERATIVE,
-                "size the grid with gpul_kernel_max_cooperative and loop over the data inside the "
-                "kernel",
+                HINT(c, "use at most %llu blocks, and loop over the data inside the kernel",
+                     (wide)most),
                 "a cooperative grid of %llu blocks does not fit: at most %llu blocks of %u threads "
                 "with %u bytes of dynamic shared memory of '%s' run at once on %s",
                 (wide)blocks, (wide)most, threads, c->out->shared, k->info.name, device->info.name);

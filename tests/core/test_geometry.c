@@ -194,7 +194,7 @@ static void cooperative_grids_fit_the_device(void **state)
     assert_true(l->extra);
     assert_int_equal(l->size, 16);
     assert_code(TRY(.grid = { 265 }, .block = { 256 }, .cooperative = true), 710, "265 blocks",
-                "at most 264", "gpul_kernel_max_cooperative");
+                "at most 264", "use at most 264 blocks");
     assert_code(TRY(.grid = { 2147483647, 65535, 65535 }, .block = { 256 }, .cooperative = true),
                 710, "at most 264");
     /* The answer is kept for the same block and memory, and asked again for another. */
