@@ -33,7 +33,7 @@ def count(program, which, launches):
 
 def main():
     if not shutil.which("valgrind"):
-        print("skipped: valgrind is not installed")
+        print("SKIP: valgrind is not installed")
         sys.exit(77)
     bad = False
     for which, bound in BOUNDS.items():
