@@ -139,7 +139,15 @@ static bool one_value(const target *t, span at, void *out, const char **source)
         return false;
     }
     value_fault fault = value_parse(out, t->type, begin(at), length_of(at));
-    if (!fault) return true;
+    if (!fault) {
+        if (value_vanishes(t->type, out, begin(at), length_of(at)))
+            message_at_span(message_new(SEVERITY_WARNING, CODE_ARGS_RANGE,
+                                        "%s is too small for '%s', %s %s: it becomes 0",
+                                        text_at(at), t->name,
+                                        strchr("aeiou", *t->type_text) ? "an" : "a", t->type_text),
+                            at);
+        return true;
+    }
     message *m = value_message(fault, at, t->name, t->type_text, t->type, t->declared);
     add_value_hints(m, t, at, fault);
     return false;

@@ -303,6 +303,25 @@ value_fault value_parse(void *out, gpul_type type, const char *source, size_t le
                                : parse_integer(out, type, source, length);
 }
 
+bool value_vanishes(gpul_type type, const void *value, const char *source, size_t length)
+{
+    static const unsigned char zero[8];
+    if (!type_is_float(type) || length < 3) return false;
+    unsigned char bits[8];
+    size_t size = type_size(type);
+    if (!size || size > sizeof bits) return false;
+    memcpy(bits, value, size);
+    bits[size - 1] &= 0x7f; /* the sign */
+    if (memcmp(bits, zero, size) != 0) return false;
+    bool hex = memchr(source, 'x', length) || memchr(source, 'X', length);
+    for (size_t i = 0; i < length; i++) {
+        char c = source[i];
+        if (strchr(hex ? "pP" : "eE", c)) return false;
+        if ((c >= '1' && c <= '9') || (hex && isxdigit((unsigned char)c) && c != '0')) return true;
+    }
+    return false;
+}
+
 bool value_is_number(const char *source, size_t length)
 {
     double wide;

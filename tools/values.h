@@ -19,6 +19,9 @@ typedef enum value_fault {
 /* Reads all of `length` bytes as one value of `type` into `out`. */
 value_fault value_parse(void *out, gpul_type type, const char *source, size_t length);
 
+/* Whether a number other than 0 was read as 0, because the type reaches no nearer to it. */
+bool value_vanishes(gpul_type type, const void *value, const char *source, size_t length);
+
 /* A count or size: whole, not negative, with K M G T as powers of 1024. */
 value_fault value_count(uint64_t *out, const char *source, size_t length);
 

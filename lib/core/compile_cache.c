@@ -4,6 +4,7 @@
 #include "core/cache_image.h"
 #include "core/cache_key.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -41,6 +42,16 @@ static void add_options(gpul__key *key, const gpul__compile *c)
                                 c->warnings_off << 3 | c->default_device << 4));
 }
 
+/* Line information has whole paths, so that the same text compiled in another folder is another image. */
+static bool add_place(gpul__key *key, const gpul_compile_opts *o)
+{
+    char here[PATH_MAX];
+    if (!o->line_info && !o->debug) return true;
+    if (!getcwd(here, sizeof here)) return false;
+    gpul__key_text(key, "place", here);
+    return true;
+}
+
 bool gpul__compile_key(const gpul__compile *c, char out[GPUL__CACHE_KEY + 1])
 {
     gpul__key key;
@@ -50,8 +61,8 @@ bool gpul__compile_key(const gpul__compile *c, char out[GPUL__CACHE_KEY + 1])
     gpul__key_bytes(&key, "source", c->source.text, c->source.length);
     add_compiler(&key, c->nvrtc);
     add_options(&key, c);
-    bool known = true;
-    if (c->has_includes) {
+    bool known = add_place(&key, c->opts);
+    if (known && c->has_includes) {
         gpul_header *own = gpul__calloc(c->header_names.count + 1, sizeof *own);
         if (!own) return false;
         for (size_t i = 0; i < c->header_names.count; i++)

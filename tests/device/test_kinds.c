@@ -264,11 +264,14 @@ static void memory_is_shared_with_a_process(void **state)
     gpul_status status = gpul_buffer_share(&shared, view);
     if (status == GPUL_E_UNSUPPORTED) {
         assert_code(status, 820, "shared");
-        assert_code(gpul_open_shared(&view, device, &shared, NULL), 811, "zero");
-        shared.size = 16;
         gpul_buffer *none = (gpul_buffer *)1;
+        assert_code(gpul_open_shared(&none, device, &shared, NULL), 811, "zero");
+        assert_null(none);
+        shared.size = 16;
+        none = (gpul_buffer *)1;
         assert_code(gpul_open_shared(&none, device, &shared, NULL), 820, "another process");
         assert_null(none);
+        gpul_buffer_free(&view);
         gpul_buffer_free(&buffer);
         return;
     }
