@@ -2,6 +2,7 @@
 #include "core/compile.h"
 #include "core/compile_cache.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -253,7 +254,7 @@ static gpul_status run_all(gpul_image **out, gpul__compile *c)
 
 static gpul_status compile(gpul_image **out, gpul__compile *c, const char *text, size_t length)
 {
-    c->started_ns = gpul__compile_clock();
+    c->started_ns = gpul__now();
     gpul_status status = gpul__source_prepare(&c->source, c->source.name, text, length);
     if (!status) status = gpul__compile_flags(c);
     if (status) return status;
@@ -268,7 +269,7 @@ static gpul_status compile(gpul_image **out, gpul__compile *c, const char *text,
         *out = gpul__compile_find(key);
         if (*out) {
             gpul__compile_end(&turn);
-            (*out)->info.compile_ns = gpul__compile_clock() - c->started_ns;
+            (*out)->info.compile_ns = gpul__now() - c->started_ns;
             return GPUL_OK;
         }
     }

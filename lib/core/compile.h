@@ -84,8 +84,6 @@ bool gpul__compile_is_host_trouble(const gpul__run *run);
 /* Looks for the assembler's line in the PTX: its text, and where in the source it came from. */
 bool gpul__compile_place_ptx(gpul__compile *compile, uint32_t line, gpul_detail *detail);
 
-uint64_t gpul__compile_clock(void); /* nanoseconds */
-
 /* A refusal for what has host code and no kernel (GL0504), or no kernel at all (GL0510). */
 gpul_status gpul__compile_fail_empty(gpul__compile *compile, const char *log);
 

@@ -2,20 +2,13 @@
  * SPDX-License-Identifier: MIT */
 #include "core/compile.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "core/cubin.h"
 #include "core/image_read.h"
 #include "core/signature.h"
 
 #include <string.h>
-#include <time.h>
-
-uint64_t gpul__compile_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static const char *keep(gpul_image *image, const char *text)
 {
@@ -196,7 +189,7 @@ static gpul_status fill(gpul_image *image, gpul__compile *c, gpul__run *run,
     ptx_diags_free(&diags);
     if (!ok) return gpul__no_memory();
     if (is_empty(c, image)) return gpul__compile_fail_empty(c, image->info.log);
-    image->info.compile_ns = gpul__compile_clock() - c->started_ns;
+    image->info.compile_ns = gpul__now() - c->started_ns;
     return GPUL_OK;
 }
 

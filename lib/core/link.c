@@ -3,8 +3,8 @@
 #include "core/link.h"
 
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "core/context.h"
 #include "core/cubin.h"
@@ -216,12 +216,9 @@ static gpul_status run(gpul__link *l)
     if (library && l->opts->linker == GPUL_LINKER_DRIVER)
         return gpul__fail(GPUL__ARGS_INVALID, (.call = "gpul_link"), "the driver's linker %s",
                           ltoir ? "takes no LTO-IR: use GPUL_LINKER_AUTO" : "needs a device");
-    struct timespec start, end;
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    uint64_t start = gpul__now();
     gpul_status status = library ? gpul__link_by_library(l) : gpul__link_by_driver(l);
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    l->ns = (uint64_t)(end.tv_sec - start.tv_sec) * 1000000000u + (uint64_t)end.tv_nsec -
-            (uint64_t)start.tv_nsec;
+    l->ns = gpul__now() - start;
     return status;
 }
 

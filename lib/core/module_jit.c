@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "core/module.h"
 
 /* Driver logs are cut at the size of the buffer, so it is made large; what is not written costs
@@ -95,13 +95,6 @@ void gpul__jit_fill(gpul__jit_options *o, const gpul_load_opts *opts, char *logs
     if (opts->verbose) add(o, CU_JIT_LOG_VERBOSE, 1);
 }
 
-static uint64_t now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* A log that fills its buffer was cut by the driver, and says so. */
 char *gpul__jit_keep_log(gpul__arena *arena, const char *log)
 {
@@ -118,11 +111,11 @@ gpul_status gpul__load_call(gpul__load *load, gpul__arena *arena)
     if (!logs) return gpul__no_memory();
     gpul__jit_options o;
     gpul__jit_fill(&o, load->opts, logs);
-    uint64_t start = now();
+    uint64_t start = gpul__now();
     load->result =
         gpul__api(load->device)
             ->ModuleLoadDataEx(&load->module, load->form.data, o.count, o.names, o.values);
-    load->load_ns = now() - start;
+    load->load_ns = gpul__now() - start;
     float milliseconds;
     memcpy(&milliseconds, &o.values[o.wall_time], sizeof milliseconds);
     /* The slot is written only by a JIT that ran. */

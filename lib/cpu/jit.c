@@ -1,6 +1,8 @@
 /* Decoding JIT options and writing answers into them.  SPDX-License-Identifier: MIT */
 #include "cpu/jit.h"
 
+#include "base/clock.h"
+
 #include <string.h>
 
 static unsigned number(void *value)
@@ -41,8 +43,7 @@ static CUresult decode(cpu_jit *jit, CUjit_option option, void *value)
 
 CUresult gpul__cpu_jit_begin(cpu_jit *jit, unsigned count, CUjit_option *options, void **values)
 {
-    *jit =
-        (cpu_jit){ .count = count, .options = options, .values = values, .start = gpul__cpu_now() };
+    *jit = (cpu_jit){ .count = count, .options = options, .values = values, .start = gpul__now() };
     if (count && (!options || !values)) return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < count; i++) {
         CUresult result = decode(jit, options[i], values[i]);
@@ -81,7 +82,7 @@ void gpul__cpu_jit_write(cpu_jit *jit)
               &jit->error);
     void **time = find(jit, CU_JIT_WALL_TIME);
     if (!time) return;
-    float milliseconds = (float)((double)(gpul__cpu_now() - jit->start) * 1e-6);
+    float milliseconds = (float)((double)(gpul__now() - jit->start) * 1e-6);
     *time = NULL;
     memcpy(time, &milliseconds, sizeof milliseconds);
 }

@@ -5,6 +5,7 @@
 #include "cpu/handle.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 
 #include <signal.h>
 
@@ -130,7 +131,7 @@ static void complete(cpu_op *op)
 {
     cpu_stream *stream = op->stream;
     op->done = true;
-    op->time = gpul__cpu_now();
+    op->time = gpul__now();
     op->stream = NULL;
     drop_waits(op);
     stream->first = op->next;

@@ -6,6 +6,7 @@
 #include "cpu/report.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 
 #include <string.h>
 #include <time.h>
@@ -175,7 +176,7 @@ static void run_record(CUevent handle)
 {
     pthread_mutex_lock(&gpul__cpu.lock);
     cpu_event *event = gpul__cpu_handle_get(CPU_EVENT, handle);
-    if (event) event->graph_time = gpul__cpu_now();
+    if (event) event->graph_time = gpul__now();
     pthread_mutex_unlock(&gpul__cpu.lock);
 }
 

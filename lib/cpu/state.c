@@ -13,20 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { DEFAULT_CAPABILITY = 90 };
 
 cpu_state gpul__cpu = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 _Thread_local cpu_thread gpul__cpu_thread;
-
-uint64_t gpul__cpu_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* ---- options ---------------------------------------------------------------------------- */
 

@@ -89,7 +89,6 @@ void gpul__cpu_stop_if_unused(void);
 cpu_device *gpul__cpu_device_at(CUdevice ordinal);
 
 uint64_t gpul__cpu_host_memory(void); /* bytes that this machine has */
-uint64_t gpul__cpu_now(void);         /* nanoseconds of a clock that never goes back */
 
 /* print.c: text of running kernels.  Not under the lock. */
 void gpul__cpu_print_take(void *limit, const char *text, size_t length); /* a ptx_print_hook */

@@ -2,10 +2,11 @@
  * it is captured: then the work becomes a node of a graph.  SPDX-License-Identifier: MIT */
 #include "driver/record_private.h"
 
+#include "base/clock.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* ---- Streams -------------------------------------------------------------------------------- */
 
@@ -120,13 +121,6 @@ CUresult gpul__record_StreamSetAttribute(CUstream handle, CUstreamAttrID attribu
 
 /* ---- Events --------------------------------------------------------------------------------- */
 
-static uint64_t now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 #define EVENT_ENTRY(handle)                                                                        \
     ENTER;                                                                                         \
     struct event *event = gpul__record_find(EVENT, handle);                                        \
@@ -158,7 +152,7 @@ CUresult gpul__record_EventRecord(CUevent handle, CUstream in)
     REQUIRE(event->object.context == context, CUDA_ERROR_INVALID_HANDLE);
     if (stream && stream->capture) return CUDA_SUCCESS;
     event->recorded = true;
-    event->time = now();
+    event->time = gpul__now();
     return CUDA_SUCCESS;
 }
 

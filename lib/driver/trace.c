@@ -3,21 +3,13 @@
  * SPDX-License-Identifier: MIT */
 #include "driver/driver.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/str.h"
 
 #include <inttypes.h>
 #include <pthread.h>
 #include <string.h>
-#include <time.h>
-
-/* Never 0. */
-static uint64_t now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
 
 /* A text in quotes, without control characters, cut where it grows long. */
 static void add_text(gpul__str *line, const char *text)
@@ -91,14 +83,14 @@ static void add_argument(gpul__str *line, char letter, va_list *args, bool succe
 /* The time when a call begins; 0 when nobody listens. */
 static __attribute__((noinline)) uint64_t trace_begin(void)
 {
-    return gpul__log_on(GPUL_LOG_TRACE) ? now() : 0;
+    return gpul__log_on(GPUL_LOG_TRACE) ? gpul__now() : 0;
 }
 
 /* Logs a call that has returned and hands its result on.  `entry` is its row as one text, so that the rows need no
  * relocations: "cuMemAlloc_v2(address, bytes)Dz". */
 static CUresult trace_end(uint64_t start, const char *entry, CUresult result, ...)
 {
-    uint64_t spent = now() - start;
+    uint64_t spent = gpul__now() - start;
     gpul__str line = { 0 };
     const char *name = strchr(entry, '(') + 1;
     gpul__str_addn(&line, entry, (size_t)(name - entry));
