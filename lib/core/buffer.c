@@ -253,8 +253,7 @@ gpul_status gpul_view(gpul_buffer **out, gpul_buffer *parent, size_t offset, siz
         &(gpul_alloc_opts){ .type = parent->type, .name = parent->name, .memory = parent->memory });
     if (!view) return gpul__no_memory();
     if (parent->host) view->host = (char *)parent->host + offset;
-    gpul__refs_take(&parent->refs);
-    view->parent = parent;
+    view->parent = gpul__buffer_take(parent);
     view->address = parent->address + offset;
     *out = view;
     return GPUL_OK;

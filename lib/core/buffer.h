@@ -25,6 +25,14 @@ struct gpul_buffer {
     size_t piece_count, piece_capacity;
 };
 
+/* One more reference.  A borrowed buffer is const; a reference to it ends with gpul_buffer_free like any. */
+static inline gpul_buffer *gpul__buffer_take(const gpul_buffer *buffer)
+{
+    gpul_buffer *taken = (gpul_buffer *)(uintptr_t)buffer;
+    gpul__refs_take(&taken->refs);
+    return taken;
+}
+
 /* "buffer 'x'", or "a buffer" when it has no name. */
 void gpul__buffer_title(gpul__str *out, const gpul_buffer *buffer);
 

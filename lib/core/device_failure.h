@@ -6,6 +6,9 @@
 
 #include "base/str.h"
 #include "core/device.h"
+#ifdef GPUL_HAVE_CPU
+#include "cpu/cpu.h"
+#endif
 
 /* A driver entry refused.  `code` is what to say when it is an ordinary refusal, `function` ours and
  * `entry` the driver's ("cuMemFree"); the sentence says what was being done. */
@@ -40,6 +43,16 @@ void gpul__detail_launch(const gpul__launch_record *launch);
  * report; device_failure_cpu.c. */
 bool gpul__tell_cpu_fault(gpul_device *device, const gpul__refusal *refusal,
                           const gpul__launch_record *known);
+
+/* The number by which the CPU device's reports name this thread's latest launch; 0 on a GPU. */
+static inline uint64_t gpul__native_launch(const gpul_device *device)
+{
+#ifdef GPUL_HAVE_CPU
+    if (__builtin_expect(device->is_cpu, 0)) return gpul__cpu_launch_number();
+#endif
+    (void)device;
+    return 0;
+}
 
 /* Passes on, as warnings of the log, what the CPU device found in launches that succeeded. */
 void gpul__tell_cpu_warnings(gpul_device *device);

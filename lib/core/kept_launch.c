@@ -6,13 +6,6 @@
 
 /* ---- References ---- */
 
-static void keep_buffer(const gpul_arg *arg)
-{
-    if (arg->kind != GPUL_ARG_BUFFER) return;
-    gpul_buffer *buffer = (gpul_buffer *)(uintptr_t)arg->v.buffer;
-    gpul__refs_take(&buffer->refs);
-}
-
 static void forget_buffer(const gpul_arg *arg)
 {
     if (arg->kind != GPUL_ARG_BUFFER) return;
@@ -28,10 +21,7 @@ static bool keep_extra(gpul__kept_launch *launch, const gpul_launch_extra *extra
     if (!copy) return false;
     *copy = *extra;
     if (raw) copy->raw = memcpy(copy + 1, extra->raw, raw);
-    if (copy->window.buffer) {
-        gpul_buffer *buffer = (gpul_buffer *)(uintptr_t)copy->window.buffer;
-        gpul__refs_take(&buffer->refs);
-    }
+    if (copy->window.buffer) gpul__buffer_take(copy->window.buffer);
     launch->opts.extra = copy;
     return true;
 }
@@ -78,8 +68,8 @@ static gpul_status check(gpul__kept_launch *launch, gpul_arglist args, const cha
     bool pushed;
     status = gpul__enter(device, &pushed, call);
     if (status != GPUL_OK) return status;
-    launch->plain = gpul__geometry_fits(&launch->geometry, kernel, &launch->opts);
-    if (!launch->plain) status = gpul__geometry_check(&launch->geometry, kernel, &launch->opts);
+    if (!gpul__geometry_fits(&launch->geometry, kernel, &launch->opts))
+        status = gpul__geometry_check(&launch->geometry, kernel, &launch->opts);
     if (status == GPUL_OK && device->checked)
         status = gpul__args_check_addresses(kernel, &launch->opts, args);
     gpul__leave(device, pushed);
@@ -92,7 +82,7 @@ static void keep_argument(gpul__kept_launch *launch, size_t index, const gpul_ar
 {
     launch->args[index] = *arg;
     if (arg->kind == GPUL_ARG_BYTES) launch->args[index].v.bytes = launch->addresses[index];
-    keep_buffer(arg);
+    if (arg->kind == GPUL_ARG_BUFFER) gpul__buffer_take(arg->v.buffer);
 }
 
 gpul_status gpul__kept_launch_new(gpul__kept_launch **out, const gpul_kernel *kernel,

@@ -3,12 +3,8 @@
 #include "core/args.h"
 #include "core/context.h"
 #include "core/device_failure.h"
-#include "core/geometry.h"
 #include "core/launch_extra.h"
 #include "core/stream.h"
-#ifdef GPUL_HAVE_CPU
-#include "cpu/cpu.h"
-#endif
 
 enum { SMALL_PARAMETERS = 1024, LARGEST_PARAMETERS = 32768 };
 
@@ -34,17 +30,8 @@ static CUresult call_special(const launch *l, const gpul__driver *driver, void *
     const gpul__geometry *g = &l->geometry;
     const gpul_kernel *k = l->kernel;
     if (driver->LaunchKernelEx) {
-        CUlaunchAttribute attributes[2 + GPUL__EXTRA_ATTRIBUTES];
-        unsigned count = 0;
-        if (g->cooperative)
-            attributes[count++] = (CUlaunchAttribute){ .id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
-                                                       .value.cooperative = 1 };
-        if (g->cluster[0])
-            attributes[count++] =
-                (CUlaunchAttribute){ .id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-                                     .value.clusterDim = { g->cluster[0], g->cluster[1],
-                                                           g->cluster[2] } };
-        if (l->opts->extra) count += gpul__extra_attributes(attributes + count, l->opts->extra);
+        CUlaunchAttribute attributes[GPUL__LAUNCH_ATTRIBUTES];
+        unsigned count = gpul__launch_attributes(attributes, g, l->opts->extra);
         CUlaunchConfig config = { g->grid[0],  g->grid[1], g->grid[2], g->block[0], g->block[1],
                                   g->block[2], g->shared,  l->stream,  attributes,  count };
         *entry = "cuLaunchKernelEx";
@@ -84,15 +71,6 @@ static inline CUresult call_driver(const launch *l, const gpul__driver *driver, 
     return driver->LaunchKernel(l->kernel->function, g->grid[0], g->grid[1], g->grid[2],
                                 g->block[0], g->block[1], g->block[2], g->shared, l->stream, NULL,
                                 extra);
-}
-
-static inline uint64_t native_number(const gpul_device *device)
-{
-#ifdef GPUL_HAVE_CPU
-    if (unlikely(device->is_cpu)) return gpul__cpu_launch_number();
-#endif
-    (void)device;
-    return 0;
 }
 
 /* Checked mode: the launch is waited for, so a fault that comes back now is its own.  What ran before in
@@ -143,7 +121,7 @@ static inline gpul_status submit(launch *l, bool fits)
                                        opts->caller_line);
     CUresult result = call_driver(l, driver, &entry, fits);
     if (unlikely(result != CUDA_SUCCESS)) return refused(l, result, entry, number);
-    gpul__ring_submitted(&device->ring, number, native_number(device));
+    gpul__ring_submitted(&device->ring, number, gpul__native_launch(device));
     return unlikely(device->checked) ? wait_checked(l, number) : GPUL_OK;
 }
 

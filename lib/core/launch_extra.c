@@ -85,39 +85,7 @@ void gpul__launch_extra_check(gpul__mistakes *mistakes, const gpul_device *devic
                 device->info.name, device->info.compute_major, device->info.compute_minor);
 }
 
-gpul_status gpul_stream_set(gpul_stream *stream, const gpul_launch_extra *x)
-{
-    GPUL__NEED(stream);
-    if (!x) return gpul__fail_null("gpul_stream_set", "attributes");
-    gpul_device *device = stream->device;
-    gpul__mistakes collected = { 0 }, *mistakes = &collected;
-    check_common(mistakes, device, x);
-    if (x->programmatic || x->cluster_policy || any_cluster(x))
-        MISTAKE(GPUL__ARGS_INVALID, "give it to the launch",
-                "%s is for a launch, and no stream has it",
-                x->programmatic     ? "programmatic"
-                : x->cluster_policy ? "cluster_policy"
-                                    : "preferred_cluster");
-    need_driver(mistakes, device, device->driver->StreamSetAttribute,
-                x->remote_domain || x->has_domains ? 12000
-                : x->has_priority                  ? 11070
-                                                   : 11000);
-    if (mistakes->count || mistakes->failed)
-        return gpul__mistakes_fail(mistakes, NULL, 0, "the attributes do not fit the stream");
-    CUlaunchAttribute attributes[GPUL__EXTRA_ATTRIBUTES];
-    unsigned count = gpul__extra_attributes(attributes, x);
-    bool pushed;
-    gpul_status status = gpul__enter(device, &pushed, "gpul_stream_set");
-    if (status != GPUL_OK) return status;
-    CUresult result = CUDA_SUCCESS;
-    for (unsigned i = 0; i < count && result == CUDA_SUCCESS; i++)
-        result = gpul__api(device)->StreamSetAttribute(stream->handle, attributes[i].id,
-                                                       &attributes[i].value);
-    return gpul__leave_with(device, pushed, GPUL__EXECUTE_FAILED, result, "cuStreamSetAttribute",
-                            "attributes of a stream");
-}
-
-unsigned gpul__extra_attributes(CUlaunchAttribute *out, const gpul_launch_extra *x)
+static unsigned extra_attributes(CUlaunchAttribute *out, const gpul_launch_extra *x)
 {
     unsigned count = 0;
 #define NEXT(name)                                                                                 \
@@ -153,4 +121,51 @@ unsigned gpul__extra_attributes(CUlaunchAttribute *out, const gpul_launch_extra 
 #undef NEXT
     if (x->raw_count) memcpy(out + count, x->raw, x->raw_count * sizeof *out);
     return count + x->raw_count;
+}
+
+unsigned gpul__launch_attributes(CUlaunchAttribute *out, const gpul__geometry *geometry,
+                                 const gpul_launch_extra *extra)
+{
+    unsigned count = 0;
+    if (geometry->cooperative)
+        out[count++] =
+            (CUlaunchAttribute){ .id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1 };
+    if (geometry->cluster[0])
+        out[count++] =
+            (CUlaunchAttribute){ .id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                 .value.clusterDim = { geometry->cluster[0], geometry->cluster[1],
+                                                       geometry->cluster[2] } };
+    return extra ? count + extra_attributes(out + count, extra) : count;
+}
+
+gpul_status gpul_stream_set(gpul_stream *stream, const gpul_launch_extra *x)
+{
+    GPUL__NEED(stream);
+    if (!x) return gpul__fail_null("gpul_stream_set", "attributes");
+    gpul_device *device = stream->device;
+    gpul__mistakes collected = { 0 }, *mistakes = &collected;
+    check_common(mistakes, device, x);
+    if (x->programmatic || x->cluster_policy || any_cluster(x))
+        MISTAKE(GPUL__ARGS_INVALID, "give it to the launch",
+                "%s is for a launch, and no stream has it",
+                x->programmatic     ? "programmatic"
+                : x->cluster_policy ? "cluster_policy"
+                                    : "preferred_cluster");
+    need_driver(mistakes, device, device->driver->StreamSetAttribute,
+                x->remote_domain || x->has_domains ? 12000
+                : x->has_priority                  ? 11070
+                                                   : 11000);
+    if (mistakes->count || mistakes->failed)
+        return gpul__mistakes_fail(mistakes, NULL, 0, "the attributes do not fit the stream");
+    CUlaunchAttribute attributes[GPUL__EXTRA_ATTRIBUTES];
+    unsigned count = extra_attributes(attributes, x);
+    bool pushed;
+    gpul_status status = gpul__enter(device, &pushed, "gpul_stream_set");
+    if (status != GPUL_OK) return status;
+    CUresult result = CUDA_SUCCESS;
+    for (unsigned i = 0; i < count && result == CUDA_SUCCESS; i++)
+        result = gpul__api(device)->StreamSetAttribute(stream->handle, attributes[i].id,
+                                                       &attributes[i].value);
+    return gpul__leave_with(device, pushed, GPUL__EXECUTE_FAILED, result, "cuStreamSetAttribute",
+                            "attributes of a stream");
 }

@@ -1,6 +1,4 @@
 /* Occupancy beyond blocks on a multiprocessor, and preferences of a kernel.  SPDX-License-Identifier: MIT */
-#include <string.h>
-
 #include "core/context.h"
 #include "core/device_failure.h"
 #include "core/geometry.h"
@@ -47,12 +45,9 @@ static gpul_status ask_clusters(int *out, const gpul_kernel *kernel, const gpul_
         gpul__leave(device, pushed);
         return status;
     }
-    CUlaunchAttribute attribute;
-    memset(&attribute, 0, sizeof attribute);
-    attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-    attribute.value.clusterDim.x = g.cluster[0];
-    attribute.value.clusterDim.y = g.cluster[1];
-    attribute.value.clusterDim.z = g.cluster[2];
+    CUlaunchAttribute attributes[GPUL__LAUNCH_ATTRIBUTES];
+    g.cooperative = false; /* the question is of the cluster alone */
+    unsigned count = gpul__launch_attributes(attributes, &g, NULL);
     CUlaunchConfig config = { .gridDimX = g.grid[0],
                               .gridDimY = g.grid[1],
                               .gridDimZ = g.grid[2],
@@ -60,8 +55,8 @@ static gpul_status ask_clusters(int *out, const gpul_kernel *kernel, const gpul_
                               .blockDimY = g.block[1],
                               .blockDimZ = g.block[2],
                               .sharedMemBytes = g.shared,
-                              .attrs = &attribute,
-                              .numAttrs = g.cluster[0] ? 1 : 0 };
+                              .attrs = attributes,
+                              .numAttrs = count };
     const gpul__driver *driver = gpul__api(device);
     CUresult result = most
                           ? driver->OccupancyMaxPotentialClusterSize(out, kernel->function, &config)

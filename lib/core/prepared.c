@@ -144,14 +144,6 @@ static __attribute__((noinline)) gpul_status launch_plainly(gpul_prepared *p)
     return gpul_launch(l->kernel, &l->opts, gpul__kept_launch_args(l));
 }
 
-/* A capture records the kernel, so that the recording does not hang on this graph. */
-static inline bool is_captured(const gpul_prepared *p, const gpul__driver *driver)
-{
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    CUresult result = driver->StreamIsCapturing(p->stream, &status);
-    return result != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
-}
-
 /* With the context current. */
 static inline CUresult submit(gpul_prepared *p, const gpul__driver *driver, const char **entry)
 {
@@ -184,7 +176,8 @@ gpul_status gpul_prepared_launch(gpul_prepared *prepared)
     if (unlikely(status != GPUL_OK)) return status;
     const gpul__driver *driver = gpul__api(device);
     const char *entry;
-    bool captured = is_captured(prepared, driver);
+    /* A capture records the kernel, so that the recording does not hang on this graph. */
+    bool captured = gpul__stream_is_captured(driver, prepared->stream);
     if (!captured) {
         CUresult result = submit(prepared, driver, &entry);
         if (unlikely(result != CUDA_SUCCESS)) status = settle(prepared, result, entry);

@@ -5,9 +5,6 @@
 #include "core/context.h"
 #include "core/device_failure.h"
 #include "core/stream.h"
-#ifdef GPUL_HAVE_CPU
-#include "cpu/cpu.h"
-#endif
 
 /* ---- Life ---- */
 
@@ -75,13 +72,6 @@ static gpul_status add(gpul_sequence *s, gpul__step *step)
     return GPUL_OK;
 }
 
-static gpul_buffer *take(const gpul_buffer *buffer)
-{
-    gpul_buffer *taken = (gpul_buffer *)(uintptr_t)buffer;
-    gpul__refs_take(&taken->refs);
-    return taken;
-}
-
 gpul_status gpul_sequence_launch(gpul_sequence *sequence, const gpul_kernel *kernel,
                                  const gpul_launch_opts *opts, gpul_arglist args)
 {
@@ -125,7 +115,7 @@ gpul_status gpul_sequence_write(gpul_sequence *sequence, gpul_buffer *destinatio
         check_buffer(sequence, destination, "destination", offset, size, "gpul_sequence_write");
     if (status != GPUL_OK) return status;
     return add(sequence, &(gpul__step){ .kind = GPUL__STEP_WRITE,
-                                        .to = take(destination),
+                                        .to = gpul__buffer_take(destination),
                                         .to_offset = offset,
                                         .size = size,
                                         .host = (void *)(uintptr_t)source });
@@ -141,7 +131,7 @@ gpul_status gpul_sequence_read(gpul_sequence *sequence, void *destination,
         check_buffer(sequence, source, "source", offset, size, "gpul_sequence_read");
     if (status != GPUL_OK) return status;
     return add(sequence, &(gpul__step){ .kind = GPUL__STEP_READ,
-                                        .from = take(source),
+                                        .from = gpul__buffer_take(source),
                                         .from_offset = offset,
                                         .size = size,
                                         .host = destination });
@@ -168,8 +158,8 @@ gpul_status gpul_sequence_copy(gpul_sequence *sequence, gpul_buffer *destination
             "source and destination overlap: %zu bytes, their starts %llu bytes apart", size,
             (unsigned long long)(to > from ? to - from : from - to));
     return add(sequence, &(gpul__step){ .kind = GPUL__STEP_COPY,
-                                        .to = take(destination),
-                                        .from = take(source),
+                                        .to = gpul__buffer_take(destination),
+                                        .from = gpul__buffer_take(source),
                                         .to_offset = destination_offset,
                                         .from_offset = source_offset,
                                         .size = size });
@@ -196,7 +186,7 @@ gpul_status gpul_sequence_fill(gpul_sequence *sequence, gpul_buffer *destination
     if (status == GPUL_OK) status = gpul__check_pattern(destination, offset, size, pattern_size);
     if (status != GPUL_OK) return status;
     return add(sequence, &(gpul__step){ .kind = GPUL__STEP_FILL,
-                                        .to = take(destination),
+                                        .to = gpul__buffer_take(destination),
                                         .to_offset = offset,
                                         .size = size,
                                         .pattern = number_of(pattern, pattern_size),
@@ -359,17 +349,20 @@ static gpul_status play_steps(gpul_sequence *s, gpul_stream *stream)
     return status;
 }
 
-/* "'scale' and 3 more launches of a sequence": what a late fault is told with.  *first is the launch that it names. */
+static const gpul__kept_launch *first_launch(const gpul_sequence *s)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->steps[i].launch) return s->steps[i].launch;
+    return NULL;
+}
+
+/* "scale", or "a sequence of 4 launches from scale on": what a late fault is told with. */
 static void make_label(gpul_sequence *s)
 {
-    const gpul__kept_launch *first = NULL;
-    size_t launches = 0;
-    for (size_t i = 0; i < s->count; i++) {
-        if (!s->steps[i].launch) continue;
-        if (!first) first = s->steps[i].launch;
-        launches++;
-    }
+    const gpul__kept_launch *first = first_launch(s);
     if (!first) return;
+    size_t launches = 0;
+    for (size_t i = 0; i < s->count; i++) launches += s->steps[i].launch != NULL;
     gpul__str text = { 0 };
     if (launches == 1) gpul__str_add(&text, first->kernel->info.name);
     else
@@ -379,13 +372,6 @@ static void make_label(gpul_sequence *s)
         text.failed ? NULL : gpul__device_keep_name(s->device, gpul__str_text(&text));
     if (kept) s->label = kept;
     gpul__str_free(&text);
-}
-
-static const gpul__kept_launch *first_launch(const gpul_sequence *s)
-{
-    for (size_t i = 0; i < s->count; i++)
-        if (s->steps[i].launch) return s->steps[i].launch;
-    return NULL;
 }
 
 /* The replay stands in the ring as one launch, with the geometry of its first kernel. */
@@ -403,19 +389,8 @@ static CUresult play_graph(gpul_sequence *s, CUstream stream, uint64_t id)
         gpul__ring_withdraw(&device->ring, number);
         return result;
     }
-    uint64_t native = 0;
-#ifdef GPUL_HAVE_CPU
-    if (device->is_cpu) native = gpul__cpu_launch_number();
-#endif
-    gpul__ring_submitted(&device->ring, number, native);
+    gpul__ring_submitted(&device->ring, number, gpul__native_launch(device));
     return result;
-}
-
-static bool is_captured(const gpul__driver *driver, CUstream stream)
-{
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    CUresult result = driver->StreamIsCapturing(stream, &status);
-    return result != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
 /* With the context current: makes the graph where that is due, and launches it. */
@@ -454,7 +429,7 @@ gpul_status gpul_sequence_play(gpul_sequence *sequence, gpul_stream *stream)
     bool pushed;
     status = gpul__enter(device, &pushed, call);
     if (status != GPUL_OK) return status;
-    bool steps = !sequence->captured && is_captured(gpul__api(device), handle);
+    bool steps = !sequence->captured && gpul__stream_is_captured(gpul__api(device), handle);
     const char *entry = NULL;
     CUresult result = steps ? CUDA_SUCCESS : play(sequence, handle, id, &entry);
     gpul__leave(device, pushed);

@@ -44,27 +44,14 @@ static CUresult add_launch(gpul_sequence *s, gpul__step *step, const CUgraphNode
 {
     const gpul__driver *driver = gpul__api(s->device);
     const gpul__kept_launch *launch = step->launch;
-    const gpul__geometry *g = &launch->geometry;
     CUDA_KERNEL_NODE_PARAMS params = gpul__kept_launch_node(launch);
     *entry = "cuGraphAddKernelNode";
     CUresult result = driver->GraphAddKernelNode(&step->node, s->graph, before, count, &params);
     if (result != CUDA_SUCCESS || launch->plain) return result;
-    CUlaunchAttribute attributes[2 + GPUL__EXTRA_ATTRIBUTES];
-    unsigned n = 0;
-    memset(attributes, 0, 2 * sizeof *attributes);
-    if (g->cooperative) {
-        attributes[n].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
-        attributes[n++].value.cooperative = 1;
-    }
-    if (g->cluster[0]) {
-        attributes[n].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-        attributes[n].value.clusterDim.x = g->cluster[0];
-        attributes[n].value.clusterDim.y = g->cluster[1];
-        attributes[n++].value.clusterDim.z = g->cluster[2];
-    }
-    if (launch->opts.extra) n += gpul__extra_attributes(attributes + n, launch->opts.extra);
+    CUlaunchAttribute attributes[GPUL__LAUNCH_ATTRIBUTES];
+    unsigned set = gpul__launch_attributes(attributes, &launch->geometry, launch->opts.extra);
     *entry = "cuGraphKernelNodeSetAttribute";
-    for (unsigned i = 0; i < n && result == CUDA_SUCCESS; i++)
+    for (unsigned i = 0; i < set && result == CUDA_SUCCESS; i++)
         result =
             driver->GraphKernelNodeSetAttribute(step->node, attributes[i].id, &attributes[i].value);
     return result;

@@ -30,4 +30,12 @@ void gpul__green_free(gpul_stream *stream, gpul_device *device);
 /* Waits for one stream with the device's context current; what was launched there has then finished. */
 CUresult gpul__stream_wait(gpul_device *device, CUstream stream, uint64_t id);
 
+/* Whether what is queued there goes into a graph and not to the device.  The driver must have the entry. */
+static inline bool gpul__stream_is_captured(const gpul__driver *driver, CUstream stream)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    CUresult result = driver->StreamIsCapturing(stream, &status);
+    return result != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
 #endif

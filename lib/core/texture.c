@@ -175,7 +175,7 @@ gpul_status gpul_texture_new(gpul_texture **out, const gpul_texture_opts *opts)
     texture->surface = opts->surface;
     gpul__device_take(texture->device);
     if (texture->array) gpul__refs_take(&texture->array->refs);
-    if (texture->buffer) gpul__refs_take(&texture->buffer->refs);
+    if (texture->buffer) gpul__buffer_take(texture->buffer);
     bool pushed;
     status = gpul__enter(texture->device, &pushed, "gpul_texture_new");
     if (status == GPUL_OK) {
