@@ -54,6 +54,19 @@ gpul_status gpul__check_range(const char *call, const char *role, const gpul_buf
 gpul_status gpul__check_pattern(const gpul_buffer *destination, size_t offset, size_t size,
                                 size_t pattern);
 
+/* GL0815: `size` bytes, not 0, from `from` to `to` that share some. */
+gpul_status gpul__check_overlap(const char *call, CUdeviceptr to, CUdeviceptr from, size_t size);
+
+/* The pattern as a number of its size: 1, 2 or 4 bytes. */
+uint32_t gpul__pattern_number(const void *pattern, size_t size);
+
+/* The bytes from the first to past the last of `height` rows, of which there is one; false: more than can be counted. */
+static inline bool gpul__rows_span(size_t *out, size_t pitch, size_t width, size_t height)
+{
+    return !__builtin_mul_overflow(pitch, height - 1, out) &&
+           !__builtin_add_overflow(*out, width, out);
+}
+
 /* One operation on memory: what the entries share around the driver call itself.  Without a stream of the
  * caller's its end is waited for. */
 typedef struct gpul__transfer {

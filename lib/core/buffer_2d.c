@@ -6,13 +6,6 @@
 #include "core/device_failure.h"
 #include "core/texture.h"
 
-/* The bytes from the first to past the last of `height` rows; false: more than can be counted. */
-static bool span_of(size_t *out, size_t pitch, size_t width, size_t height)
-{
-    return !__builtin_mul_overflow(pitch, height - 1, out) &&
-           !__builtin_add_overflow(*out, width, out);
-}
-
 static gpul_status fail_pitch(const char *call, const char *role, size_t pitch, size_t width)
 {
     return gpul__fail(GPUL__MEMORY_RANGE, (.call = call),
@@ -77,7 +70,7 @@ static gpul_status check_plane(rectangle *out, const char *role, const gpul_plan
                           "%s: only an array has a first row; the %s's offset says where it begins",
                           call, role);
     if (out->pitch < width) return fail_pitch(call, role, out->pitch, width);
-    if (!span_of(&out->span, out->pitch, width, height))
+    if (!gpul__rows_span(&out->span, out->pitch, width, height))
         return fail_large(call, role, width, height);
     if (plane->host) {
         out->kind = CU_MEMORYTYPE_HOST;
@@ -165,7 +158,7 @@ gpul_status gpul_fill_2d(gpul_buffer *destination, size_t offset, size_t pitch, 
     if (status != GPUL_OK || !width || !height) return status;
     if (!pitch) pitch = width;
     if (pitch < width) return fail_pitch(call, "destination", pitch, width);
-    if (!span_of(&span, pitch, width, height))
+    if (!gpul__rows_span(&span, pitch, width, height))
         return fail_large(call, "destination", width, height);
     if (pitch % pattern_size)
         return gpul__fail(GPUL__MEMORY_PATTERN, (.call = call),
@@ -178,8 +171,7 @@ gpul_status gpul_fill_2d(gpul_buffer *destination, size_t offset, size_t pitch, 
     if (status != GPUL_OK) return status;
     const gpul__driver *driver = gpul__api(t.device);
     CUdeviceptr to = destination->address + offset;
-    uint32_t value = 0;
-    memcpy(&value, pattern, pattern_size);
+    uint32_t value = gpul__pattern_number(pattern, pattern_size);
     size_t count = width / pattern_size;
     CUresult result;
     if (pattern_size == 1)

@@ -21,6 +21,24 @@ gpul_status gpul__check_range(const char *call, const char *role, const gpul_buf
     return gpul_last_error()->status;
 }
 
+gpul_status gpul__check_overlap(const char *call, CUdeviceptr to, CUdeviceptr from, size_t size)
+{
+    if (to >= from + size || from >= to + size) return GPUL_OK;
+    return gpul__fail(GPUL__MEMORY_OVERLAP, (.call = call, .hint = "copy through a second buffer"),
+                      "source and destination overlap: %zu bytes, their starts %llu bytes apart",
+                      size, (unsigned long long)(to > from ? to - from : from - to));
+}
+
+uint32_t gpul__pattern_number(const void *pattern, size_t size)
+{
+    uint8_t byte;
+    uint16_t half;
+    uint32_t word;
+    if (size == 1) return memcpy(&byte, pattern, 1), byte;
+    if (size == 2) return memcpy(&half, pattern, 2), half;
+    return memcpy(&word, pattern, 4), word;
+}
+
 gpul_status gpul__transfer_begin(gpul__transfer *t)
 {
     gpul_status status =
@@ -54,7 +72,7 @@ static bool by_address(const gpul_buffer *buffer, const gpul__driver *driver)
 static bool copy_staged(const gpul__transfer *t, const void *host, gpul__staged copy,
                         CUresult *result, const char **entry)
 {
-    if (t->caller_stream || copy.size < GPUL__STAGING_LEAST) return false;
+    if (t->caller_stream) return false;
     copy.device = t->device;
     copy.stream = t->stream;
     return gpul__staging_suits(t->device, host, copy.size) &&
@@ -76,12 +94,14 @@ gpul_status gpul_write(gpul_buffer *destination, size_t offset, const void *sour
     CUdeviceptr to = destination->address + offset;
     const gpul__driver *driver = gpul__api(t.device);
     CUresult result;
-    const char *entry = by_address(destination, driver) ? "cuMemcpyAsync" : "cuMemcpyHtoDAsync";
+    const char *entry = "cuMemcpyHtoDAsync";
     gpul__staged staged = { .address = to, .size = size, .from = source };
-    if (by_address(destination, driver))
+    if (by_address(destination, driver)) {
+        entry = "cuMemcpyAsync";
         result = driver->MemcpyAsync(to, (CUdeviceptr)(uintptr_t)source, size, t.stream);
-    else if (!copy_staged(&t, source, staged, &result, &entry))
+    } else if (!copy_staged(&t, source, staged, &result, &entry)) {
         result = driver->MemcpyHtoDAsync(to, source, size, t.stream);
+    }
     return gpul__transfer_finish(&t, result, entry);
 }
 
@@ -98,12 +118,14 @@ gpul_status gpul_read(void *destination, const gpul_buffer *source, size_t offse
     CUdeviceptr from = source->address + offset;
     const gpul__driver *driver = gpul__api(t.device);
     CUresult result;
-    const char *entry = by_address(source, driver) ? "cuMemcpyAsync" : "cuMemcpyDtoHAsync";
+    const char *entry = "cuMemcpyDtoHAsync";
     gpul__staged staged = { .address = from, .size = size, .to = destination };
-    if (by_address(source, driver))
+    if (by_address(source, driver)) {
+        entry = "cuMemcpyAsync";
         result = driver->MemcpyAsync((CUdeviceptr)(uintptr_t)destination, from, size, t.stream);
-    else if (!copy_staged(&t, destination, staged, &result, &entry))
+    } else if (!copy_staged(&t, destination, staged, &result, &entry)) {
         result = driver->MemcpyDtoHAsync(destination, from, size, t.stream);
+    }
     return gpul__transfer_finish(&t, result, entry);
 }
 
@@ -123,11 +145,8 @@ gpul_status gpul_copy(gpul_buffer *destination, size_t destination_offset,
                                stream);
     CUdeviceptr to = destination->address + destination_offset;
     CUdeviceptr from = source->address + source_offset;
-    if (to < from + size && from < to + size)
-        return gpul__fail(
-            GPUL__MEMORY_OVERLAP, (.call = "gpul_copy", .hint = "copy through a second buffer"),
-            "source and destination overlap: %zu bytes, their starts %llu bytes apart", size,
-            (unsigned long long)(to > from ? to - from : from - to));
+    status = gpul__check_overlap("gpul_copy", to, from, size);
+    if (status != GPUL_OK) return status;
     gpul__transfer t = { .call = "gpul_copy",
                          .device = destination->device,
                          .caller_stream = stream };
@@ -174,21 +193,17 @@ gpul_status gpul_fill(gpul_buffer *destination, size_t offset, size_t size, cons
     if (status != GPUL_OK) return status;
     const gpul__driver *driver = gpul__api(t.device);
     CUdeviceptr to = destination->address + offset;
-    uint8_t byte;
-    uint16_t half;
-    uint32_t word;
+    uint32_t value = gpul__pattern_number(pattern, pattern_size);
+    CUresult result;
     switch (pattern_size) {
     case 1:
-        memcpy(&byte, pattern, 1);
-        return gpul__transfer_finish(&t, driver->MemsetD8Async(to, byte, size, t.stream),
-                                     "cuMemsetD8Async");
+        result = driver->MemsetD8Async(to, (unsigned char)value, size, t.stream);
+        return gpul__transfer_finish(&t, result, "cuMemsetD8Async");
     case 2:
-        memcpy(&half, pattern, 2);
-        return gpul__transfer_finish(&t, driver->MemsetD16Async(to, half, size / 2, t.stream),
-                                     "cuMemsetD16Async");
+        result = driver->MemsetD16Async(to, (unsigned short)value, size / 2, t.stream);
+        return gpul__transfer_finish(&t, result, "cuMemsetD16Async");
     default:
-        memcpy(&word, pattern, 4);
-        return gpul__transfer_finish(&t, driver->MemsetD32Async(to, word, size / 4, t.stream),
-                                     "cuMemsetD32Async");
+        result = driver->MemsetD32Async(to, value, size / 4, t.stream);
+        return gpul__transfer_finish(&t, result, "cuMemsetD32Async");
     }
 }

@@ -71,6 +71,18 @@ static size_t round_up(size_t size, size_t unit)
     return size > SIZE_MAX - (unit - rest) ? 0 : size + (unit - rest);
 }
 
+/* The device's unit of physical memory, never 0. */
+static CUresult ask_unit(size_t *out, const gpul_buffer *buffer, const CUmemAllocationProp *prop,
+                         const char **entry)
+{
+    *out = 0;
+    *entry = "cuMemGetAllocationGranularity";
+    CUresult result = GPUL__CALL(gpul__api(buffer->device), MemGetAllocationGranularity, out, prop,
+                                 CU_MEM_ALLOC_GRANULARITY_MINIMUM);
+    if (!*out) *out = 1;
+    return result;
+}
+
 /* Maps more memory behind what is there, until `size` bytes are usable.  The mapping keeps the memory, so
  * its handle is released at once. */
 static CUresult map_more(gpul_buffer *buffer, size_t size, const char **entry)
@@ -78,12 +90,10 @@ static CUresult map_more(gpul_buffer *buffer, size_t size, const char **entry)
     const gpul__driver *driver = gpul__api(buffer->device);
     CUmemAllocationProp prop = physical(buffer);
     CUmemGenericAllocationHandle handle;
-    size_t unit = 0, mapped = mapped_of(buffer);
-    *entry = "cuMemGetAllocationGranularity";
-    CUresult result = GPUL__CALL(driver, MemGetAllocationGranularity, &unit, &prop,
-                                 CU_MEM_ALLOC_GRANULARITY_MINIMUM);
+    size_t unit, mapped = mapped_of(buffer);
+    CUresult result = ask_unit(&unit, buffer, &prop, entry);
     if (result != CUDA_SUCCESS) return result;
-    size = round_up(size, unit ? unit : 1);
+    size = round_up(size, unit);
     if (size <= mapped) return size ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
     size_t more = size - mapped;
     if (!gpul__grow(&buffer->pieces, &buffer->piece_capacity, buffer->piece_count + 1,
@@ -125,12 +135,10 @@ static CUresult take_growing(gpul_buffer *buffer, const gpul_alloc_opts *opts, c
 {
     const gpul__driver *driver = gpul__api(buffer->device);
     CUmemAllocationProp prop = physical(buffer);
-    size_t unit = 0;
-    *entry = "cuMemGetAllocationGranularity";
-    CUresult result = GPUL__CALL(driver, MemGetAllocationGranularity, &unit, &prop,
-                                 CU_MEM_ALLOC_GRANULARITY_MINIMUM);
+    size_t unit;
+    CUresult result = ask_unit(&unit, buffer, &prop, entry);
     if (result != CUDA_SUCCESS) return result;
-    size_t reserve = round_up(opts->reserve ? opts->reserve : buffer->size, unit ? unit : 1);
+    size_t reserve = round_up(opts->reserve ? opts->reserve : buffer->size, unit);
     *entry = "cuMemAddressReserve";
     if (!reserve) return CUDA_ERROR_OUT_OF_MEMORY;
     result =

@@ -152,27 +152,14 @@ gpul_status gpul_sequence_copy(gpul_sequence *sequence, gpul_buffer *destination
     if (status != GPUL_OK) return status;
     CUdeviceptr to = destination->address + destination_offset;
     CUdeviceptr from = source->address + source_offset;
-    if (size && to < from + size && from < to + size)
-        return gpul__fail(
-            GPUL__MEMORY_OVERLAP, (.call = call, .hint = "copy through a second buffer"),
-            "source and destination overlap: %zu bytes, their starts %llu bytes apart", size,
-            (unsigned long long)(to > from ? to - from : from - to));
+    if (size) status = gpul__check_overlap(call, to, from, size);
+    if (status != GPUL_OK) return status;
     return add(sequence, &(gpul__step){ .kind = GPUL__STEP_COPY,
                                         .to = gpul__buffer_take(destination),
                                         .from = gpul__buffer_take(source),
                                         .to_offset = destination_offset,
                                         .from_offset = source_offset,
                                         .size = size });
-}
-
-static uint32_t number_of(const void *pattern, size_t size)
-{
-    uint8_t byte;
-    uint16_t half;
-    uint32_t word;
-    if (size == 1) return memcpy(&byte, pattern, 1), byte;
-    if (size == 2) return memcpy(&half, pattern, 2), half;
-    return memcpy(&word, pattern, 4), word;
 }
 
 gpul_status gpul_sequence_fill(gpul_sequence *sequence, gpul_buffer *destination, size_t offset,
@@ -185,12 +172,13 @@ gpul_status gpul_sequence_fill(gpul_sequence *sequence, gpul_buffer *destination
         check_buffer(sequence, destination, "destination", offset, size, "gpul_sequence_fill");
     if (status == GPUL_OK) status = gpul__check_pattern(destination, offset, size, pattern_size);
     if (status != GPUL_OK) return status;
-    return add(sequence, &(gpul__step){ .kind = GPUL__STEP_FILL,
-                                        .to = gpul__buffer_take(destination),
-                                        .to_offset = offset,
-                                        .size = size,
-                                        .pattern = number_of(pattern, pattern_size),
-                                        .pattern_size = pattern_size });
+    gpul__step step = { .kind = GPUL__STEP_FILL,
+                        .to = gpul__buffer_take(destination),
+                        .to_offset = offset,
+                        .size = size,
+                        .pattern_size = pattern_size };
+    memcpy(step.pattern, pattern, pattern_size);
+    return add(sequence, &step);
 }
 
 /* ---- Finding and changing ---- */
@@ -314,9 +302,6 @@ gpul_status gpul_sequence_set_host(gpul_sequence *sequence, size_t step, void *m
 /* The typed calls themselves, in the stream. */
 static gpul_status play_step(const gpul__step *step, gpul_stream *stream)
 {
-    unsigned char pattern[4];
-    uint8_t byte = (uint8_t)step->pattern;
-    uint16_t half = (uint16_t)step->pattern;
     gpul_launch_opts opts;
     switch (step->kind) {
     case GPUL__STEP_LAUNCH:
@@ -331,10 +316,7 @@ static gpul_status play_step(const gpul__step *step, gpul_stream *stream)
         return gpul_copy(step->to, step->to_offset, step->from, step->from_offset, step->size,
                          stream);
     case GPUL__STEP_FILL:
-        if (step->pattern_size == 1) memcpy(pattern, &byte, 1);
-        else if (step->pattern_size == 2) memcpy(pattern, &half, 2);
-        else memcpy(pattern, &step->pattern, 4);
-        return gpul_fill(step->to, step->to_offset, step->size, pattern, step->pattern_size,
+        return gpul_fill(step->to, step->to_offset, step->size, step->pattern, step->pattern_size,
                          stream);
     }
     return GPUL_OK;

@@ -20,8 +20,8 @@ typedef struct gpul__step {
     gpul__kept_launch *launch;
     gpul_buffer *to, *from; /* references */
     size_t to_offset, from_offset, size;
-    void *host;       /* read from or written to */
-    uint32_t pattern; /* its first `pattern_size` bytes, in a number of that size */
+    void *host; /* read from or written to */
+    unsigned char pattern[4];
     size_t pattern_size;
 } gpul__step;
 

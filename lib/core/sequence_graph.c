@@ -68,7 +68,8 @@ static CUresult add_step(gpul_sequence *s, gpul__step *step, const CUgraphNode *
     }
     if (step->kind == GPUL__STEP_FILL) {
         CUDA_MEMSET_NODE_PARAMS fill = { .dst = step->to->address + step->to_offset,
-                                         .value = step->pattern,
+                                         .value = gpul__pattern_number(step->pattern,
+                                                                       step->pattern_size),
                                          .elementSize = (unsigned)step->pattern_size,
                                          .width = step->size / step->pattern_size,
                                          .height = 1 };

@@ -79,9 +79,7 @@ static gpul_status describe_buffer(CUDA_RESOURCE_DESC *out, gpul_type *type,
     size_t pitch = o->pitch ? o->pitch : row;
     if (pitch < row)
         return INVALID("rows of %zu bytes are longer than the pitch of %zu", row, pitch);
-    if (__builtin_mul_overflow(pitch, o->height - 1, &span) ||
-        __builtin_add_overflow(span, row, &span))
-        return INVALID("the size overflows");
+    if (!gpul__rows_span(&span, pitch, row, o->height)) return INVALID("the size overflows");
     gpul_status status = gpul__check_range("gpul_texture_new", "texture", buffer, 0, span);
     if (status != GPUL_OK) return status;
     out->resType = CU_RESOURCE_TYPE_PITCH2D;
