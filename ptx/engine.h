@@ -55,6 +55,12 @@ typedef struct ptx_memory_options {
     uint8_t poison_byte;
 } ptx_memory_options;
 
+/* The byte that memory which nobody wrote is filled with under a seed. */
+static inline uint8_t ptx_poison(uint64_t seed)
+{
+    return (uint8_t)(0xa5 ^ seed);
+}
+
 /* `options` may be NULL.  PTX_OUT_OF_MEMORY when no address space can be reserved. */
 ptx_status ptx_memory_create(ptx_memory **out, const ptx_memory_options *options);
 void ptx_memory_destroy(ptx_memory *memory); /* accepts NULL; everything in it is gone */

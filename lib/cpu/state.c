@@ -125,7 +125,7 @@ CUresult gpul__cpu_start(void)
     uint64_t seed = gpul__cpu.options.seed;
     ptx_memory_options memory = { .capacity = capacity,
                                   .poison = seed != 0,
-                                  .poison_byte = (uint8_t)(0xa5 ^ seed) };
+                                  .poison_byte = ptx_poison(seed) };
     ptx_engine_options engine = {
         .threads = gpul__cpu.options.threads,
         .compute_capability = (uint32_t)limits->capability,

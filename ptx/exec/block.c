@@ -137,7 +137,7 @@ static bool begin_unit(unit *u, const launch *l, uint64_t index, bool fresh)
                        (uint32_t)(index / clusters[0] % clusters[1]),
                        (uint32_t)(index / clusters[0] / clusters[1]) };
     /* Shared memory that nobody wrote holds anything on hardware. */
-    int poison = l->engine->options.seed ? 0xa5 ^ (int)(l->engine->options.seed & 0xff) : 0;
+    int poison = l->engine->options.seed ? ptx_poison(l->engine->options.seed) : 0;
     u->index = index;
     u->patience = l->workspace ? COOPERATIVE_PATIENCE : FIRST_PATIENCE;
     for (uint32_t k = 0; k < u->block_count; k++) {

@@ -87,6 +87,22 @@ void ptx_check_block_fence(block *b);
 struct launch_check *ptx_check_launch_make(const launch *l);
 void ptx_check_launch_free(struct launch_check *c);
 
+/* What a report calls it. */
+static inline const char *check_verb(check_action action)
+{
+    static const char *const verbs[] = {
+        [CHECK_READS] = "reads", [CHECK_WRITES] = "writes", [CHECK_CHANGES] = "atomically changes"
+    };
+    return verbs[action];
+}
+
+/* The bytes that one lane accesses. */
+static inline uint32_t check_size(const insn *i, check_action action)
+{
+    return action == CHECK_CHANGES ? i->size
+                                   : element_bytes(MEMORY_ELEMENT(i->size)) * MEMORY_COUNT(i->size);
+}
+
 /* The instruction's serial for this warp, as a tag without thread and flags. */
 static inline uint32_t check_tag(warp *w, const insn *i)
 {

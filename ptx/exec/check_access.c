@@ -2,10 +2,6 @@
  * which lanes stored different values to one place.  SPDX-License-Identifier: MIT */
 #include "ptx/exec/check.h"
 
-static const char *const actions[] = {
-    [CHECK_READS] = "reads", [CHECK_WRITES] = "writes", [CHECK_CHANGES] = "atomically changes"
-};
-
 typedef struct look {
     warp *w;
     const insn *i;
@@ -23,7 +19,7 @@ static uint32_t thread_of(const look *k, int lane)
 
 static void report(const look *k, int lane, ptx_fault_kind kind, const earlier_access *earlier)
 {
-    fault_access access = { actions[k->action], k->size, PTX_SPACE_SHARED, k->offsets, earlier };
+    fault_access access = { check_verb(k->action), k->size, PTX_SPACE_SHARED, k->offsets, earlier };
     ptx_fault(k->w, k->i, 1u << lane, kind, &access, NULL);
 }
 
@@ -64,7 +60,7 @@ static void compare(const look *k, int lane, uint32_t old, check_action earlier_
     const check_site *site = &k->c->log[(old >> TAG_SHIFT) - k->c->log_base];
     earlier_access earlier = { .insn = site->insn,
                                .code = site->code,
-                               .action = actions[was_atomic ? CHECK_CHANGES : earlier_action],
+                               .action = check_verb(was_atomic ? CHECK_CHANGES : earlier_action),
                                .known = other != me,
                                .thread = other };
     for (int d = 0; d < 3; d++) earlier.block[d] = k->w->block->position[d];
@@ -140,7 +136,7 @@ static void look_for_clash(const look *k, int lane)
     if (!differs) return;
     earlier_access earlier = { .insn = k->i,
                                .code = k->w->frame->code,
-                               .action = actions[CHECK_WRITES],
+                               .action = check_verb(CHECK_WRITES),
                                .known = true,
                                .thread = other };
     for (int d = 0; d < 3; d++) earlier.block[d] = k->w->block->position[d];
@@ -174,9 +170,7 @@ void ptx_check_access(warp *w, const insn *i, const uint64_t *offsets, uint32_t 
     block_check *c = w->block->checker;
     if (!c) return;
     look k = { .w = w, .i = i, .c = c, .offsets = offsets, .action = action };
-    k.size = action == CHECK_CHANGES
-                 ? i->size
-                 : element_bytes(MEMORY_ELEMENT(i->size)) * MEMORY_COUNT(i->size);
+    k.size = check_size(i, action);
     k.per = k.size >> c->shift;
     bool strong = action == CHECK_CHANGES || (i->target & CHECK_STRONG);
     k.tag = check_tag(w, i) | (strong ? TAG_STRONG : 0);

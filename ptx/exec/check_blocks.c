@@ -44,10 +44,6 @@ struct launch_check {
     block_order *blocks;
 };
 
-static const char *const actions[] = {
-    [CHECK_READS] = "reads", [CHECK_WRITES] = "writes", [CHECK_CHANGES] = "atomically changes"
-};
-
 /* ------------------------------------------------------------------ making */
 
 struct launch_check *ptx_check_launch_make(const launch *l)
@@ -145,12 +141,12 @@ static void report(warp *w, const insn *i, int lane, const uint64_t *addresses, 
     earlier_access earlier = {
         .insn = site->insn,
         .code = site->code,
-        .action = actions[old->flags & SIDE_ATOMIC ? CHECK_CHANGES : old_action],
+        .action = check_verb(old->flags & SIDE_ATOMIC ? CHECK_CHANGES : old_action),
         .thread = UINT32_MAX, /* of which thread is not kept */
         .block = { number % l->grid_size[0], number / l->grid_size[0] % l->grid_size[1],
                    number / l->grid_size[0] / l->grid_size[1] },
     };
-    fault_access access = { actions[action], size, PTX_SPACE_GLOBAL, addresses, &earlier };
+    fault_access access = { check_verb(action), size, PTX_SPACE_GLOBAL, addresses, &earlier };
     ptx_fault(w, i, 1u << lane, PTX_FAULT_BLOCK_RACE, &access, NULL);
 }
 
@@ -195,9 +191,7 @@ void ptx_check_global(warp *w, const insn *i, const uint64_t *addresses, uint32_
                       check_action action)
 {
     struct launch_check *c = w->block->launch->checker;
-    uint32_t size = action == CHECK_CHANGES
-                        ? i->size
-                        : element_bytes(MEMORY_ELEMENT(i->size)) * MEMORY_COUNT(i->size);
+    uint32_t size = check_size(i, action);
     bool strong = action == CHECK_CHANGES || (i->target & CHECK_STRONG);
     pthread_mutex_lock(&c->lock);
     block_order *own = &c->blocks[number_of(w->block)];
