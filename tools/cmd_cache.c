@@ -53,7 +53,7 @@ static bool is_leftover(const char *name, const struct stat *facts)
            (age > STALE_SECONDS || age < -STALE_SECONDS);
 }
 
-/* Removes those. */
+/* Removes what a writer left behind. */
 static void sweep(int folder)
 {
     struct stat facts;

@@ -53,12 +53,11 @@ static bool read_tools(const option_use *use, text *checks, size_t *count)
 }
 
 /* The library reads its environment when the device is opened. */
-static bool check_on_cpu(const element_list *elements, const char *checks)
+static void check_on_cpu(const element_list *elements, const char *checks)
 {
     const option_use *seed = option_find(elements, OPT_SEED);
     setenv("GPULAUNCH_CPU_CHECKS", checks, 1);
     if (seed) setenv("GPULAUNCH_CPU_SEED", seed->text, 1);
-    return true;
 }
 
 bool sanitize_on_cpu(const element_list *elements, const option_use *use)
@@ -77,8 +76,10 @@ bool sanitize(const element_list *elements, const option_use *use)
     text checks = { 0 };
     size_t count = 0;
     if (!read_tools(use, &checks, &count)) return false;
-    if (!runs_on_gpu(elements))
-        return check_on_cpu(elements, count ? text_of(&checks) : "races,init");
+    if (!runs_on_gpu(elements)) {
+        check_on_cpu(elements, count ? text_of(&checks) : "races,init");
+        return true;
+    }
     const char *tool = count ? use->text : "memcheck";
     if (count > 1) {
         message_hint(
@@ -97,14 +98,14 @@ bool sanitize(const element_list *elements, const option_use *use)
     }
     self[length] = 0;
     char **argv = mem_array(words_count() + 8, sizeof *argv);
-    count = 0;
-    argv[count++] = mem_dup("compute-sanitizer");
-    argv[count++] = mem_dup("--tool");
-    argv[count++] = mem_dup(tool);
-    argv[count++] = mem_dup("--error-exitcode=4");
-    argv[count++] = self;
+    size_t n = 0;
+    argv[n++] = mem_dup("compute-sanitizer");
+    argv[n++] = mem_dup("--tool");
+    argv[n++] = mem_dup(tool);
+    argv[n++] = mem_dup("--error-exitcode=4");
+    argv[n++] = self;
     for (size_t i = 1; i < words_count(); i++)
-        if (i != use->name.word->index) argv[count++] = mem_dup(words_command_line((int)i)->text);
+        if (i != use->name.word->index) argv[n++] = mem_dup(words_command_line((int)i)->text);
     fflush(NULL);
     execvp(argv[0], argv);
     message *m =
