@@ -213,7 +213,7 @@ static void end_block(block *b)
         lanes += w->lanes_executed;
         w->executed = w->lanes_executed = 0;
     }
-    ptx_launch_add(b->launch, b->worker, executed, lanes);
+    ptx_launch_add(b->worker, executed, lanes, false);
     b->done = true;
 }
 
@@ -359,6 +359,7 @@ static void end_worker(worker *own)
                 ptx_exit_lanes(&b->warps[j], b->warps[j].live);
             end_block(b);
         }
+    ptx_launch_add(own, 0, 0, true);
     while (own->resident || own->free_units) {
         unit **list = own->resident ? &own->resident : &own->free_units;
         unit *u = *list;

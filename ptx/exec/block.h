@@ -19,6 +19,7 @@ typedef struct worker worker;
 typedef struct launch launch;
 
 enum { BARRIER_LIMIT = 16, ALL_THREADS = 0 };
+enum { CACHE_LINE = 64 };              /* bytes, of x86-64 and most AArch64 */
 enum { CLUSTER_ARRIVE, CLUSTER_WAIT }; /* insn.size of CONTROL_CLUSTER */
 
 typedef struct named_barrier {
@@ -72,9 +73,10 @@ struct worker {
     launch *launch;
     range *ranges; /* by the `extra` of memory instructions */
     size_t range_count;
-    uint64_t program;    /* its id, whose ranges these are; 0: none */
-    uint64_t generation; /* of the memory, when the ranges were last cleared */
-    uint64_t ticks;      /* virtual clock: warp instructions plus time slept */
+    uint64_t program;                  /* its id, whose ranges these are; 0: none */
+    uint64_t generation;               /* of the memory, when the ranges were last cleared */
+    uint64_t ticks;                    /* virtual clock: warp instructions plus time slept */
+    uint64_t executed, lanes_executed; /* of ended blocks, not yet in the sums of the launch */
     unit *resident, *free_units;
     uint64_t resident_count;
     uint64_t pending; /* index of a unit that was taken but could not begin */
@@ -109,21 +111,23 @@ struct launch {
     uint32_t shared_total;
     uint32_t stack_limit; /* bytes of local memory a lane may use in all */
     uint64_t units;
-    atomic_uint_fast64_t next_unit;
     uint64_t resident_limit;
     uint64_t workspace; /* of a cooperative launch, else 0 */
     uint64_t started;   /* nanoseconds, of the wall clock */
+    uint64_t budget;    /* UINT64_MAX: none */
 
     atomic_bool stop; /* every worker returns at the next chance */
     atomic_bool faulted;
-    atomic_bool cut;              /* it was stopped while more might have faulted */
-    atomic_uint_fast64_t faults;  /* by warps */
-    atomic_bool report_positions; /* it was stopped while threads ran */
-    atomic_uint_fast64_t executed, lanes_executed;
-    uint64_t budget;                /* UINT64_MAX: none */
+    atomic_bool cut;                /* it was stopped while more might have faulted */
+    atomic_uint_fast64_t faults;    /* by warps */
+    atomic_bool report_positions;   /* it was stopped while threads ran */
     atomic_uint_fast64_t grace_end; /* after a fault: where `executed` ends the launch */
 
-    pthread_mutex_t lock; /* of what follows */
+    /* What workers change all the time stands apart from what they only read. */
+    _Alignas(CACHE_LINE) atomic_uint_fast64_t next_unit;
+    _Alignas(CACHE_LINE) atomic_uint_fast64_t executed, lanes_executed;
+
+    _Alignas(CACHE_LINE) pthread_mutex_t lock; /* of what follows */
     pthread_cond_t left;
     uint32_t helpers; /* workers besides the caller */
     bool closed;      /* no helper may join */
@@ -267,8 +271,8 @@ void ptx_report_finish(launch *l);
 
 /* ------------------------------------------------------------------ launch.c, block.c, print.c */
 
-/* Adds to the sums of the launch and to the worker's clock. */
-void ptx_launch_add(launch *l, worker *own, uint64_t executed, uint64_t lanes);
+/* Counts for the worker's clock and, when much has come together or `all`, for the sums of the launch. */
+void ptx_launch_add(worker *own, uint64_t executed, uint64_t lanes, bool all);
 /* Adds what a warp has counted, from time to time; true when the launch must end. */
 bool ptx_launch_tick(warp *w);
 void ptx_launch_run(launch *l, worker *own); /* one worker, until nothing is left */

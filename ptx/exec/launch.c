@@ -10,9 +10,14 @@ enum { TICK = 1 << 12 }; /* warp instructions between two updates of the launch'
 
 /* ------------------------------------------------------------------ counting */
 
-void ptx_launch_add(launch *l, worker *own, uint64_t executed, uint64_t lanes)
+void ptx_launch_add(worker *own, uint64_t executed, uint64_t lanes, bool all)
 {
+    launch *l = own->launch;
     own->ticks += executed;
+    executed = own->executed += executed;
+    lanes = own->lanes_executed += lanes;
+    if (executed < TICK && !all) return;
+    own->executed = own->lanes_executed = 0;
     uint64_t sum =
         atomic_fetch_add_explicit(&l->executed, executed, memory_order_relaxed) + executed;
     atomic_fetch_add_explicit(&l->lanes_executed, lanes, memory_order_relaxed);
@@ -32,7 +37,7 @@ bool ptx_launch_tick(warp *w)
 {
     launch *l = w->block->launch;
     if (w->executed >= TICK) {
-        ptx_launch_add(l, w->block->worker, w->executed, w->lanes_executed);
+        ptx_launch_add(w->block->worker, w->executed, w->lanes_executed, false);
         w->executed = w->lanes_executed = 0;
     }
     return atomic_load_explicit(&l->stop, memory_order_relaxed);

@@ -1,6 +1,7 @@
 /* Seven kernels on the CPU device beside the same algorithms in C on one core, and in OpenCL C where the
- * build found OpenCL: times, ratios, what two workers gain (and what two threads of C gain on this
- * machine), and the bytes of state that a warp has.  Prints a table; checks every result of the device.
+ * build found OpenCL: times, ratios, what two workers gain (beside two engines that run apart and two
+ * threads of C: what the machine has to give), and the bytes of state that a warp has.  Prints a table;
+ * checks every result of the device.
  *
  *     cpu_kernels [--checks] [--isa v2|v3|v4] [--threads N] [--repeat N] [NAME...]
  * SPDX-License-Identifier: MIT */
@@ -15,8 +16,8 @@
 #include "cpu_opencl.h"
 #include "ptx/engine.h"
 
-/* Processor time of this thread, which does all the work where there is one worker; else time that
- * passes. */
+/* Processor time of this thread, which does all the work where there is one worker; else, for a moment,
+ * time that passes. */
 static clockid_t clock_used = CLOCK_THREAD_CPUTIME_ID;
 
 static double now(void)
@@ -34,10 +35,12 @@ static void fail(const char *what)
 
 static uint32_t checks; /* of the engine: --checks */
 
+/* One memory, and over it engines: with one worker, with several, and another with one. */
+enum { ONE, MORE, TWIN, ENGINES };
 typedef struct device {
     ptx_memory *memory;
-    ptx_engine *engine;
-    ptx_program *program;
+    ptx_engine *engine[ENGINES];
+    ptx_program *program[ENGINES];
 } device;
 
 static ptx_module *read_module(void)
@@ -63,13 +66,16 @@ static device open_device(ptx_module *module, ptx_isa isa, uint32_t threads)
     device d = { 0 };
     ptx_diags diags = { 0 };
     if (ptx_memory_create(&d.memory, NULL) != PTX_OK) fail("no device memory");
-    if (ptx_engine_create(
-            &d.engine, d.memory,
-            &(ptx_engine_options){ .isa = isa, .threads = threads, .checks = checks }) != PTX_OK)
-        fail("this machine lacks the instruction set");
-    if (ptx_program_create(&d.program, d.engine, &module, 1, NULL, &diags) != PTX_OK) {
+    for (int k = 0; k < ENGINES; k++) {
+        ptx_engine_options options = { .isa = isa,
+                                       .threads = k == MORE ? threads : 1,
+                                       .checks = checks };
+        if (ptx_engine_create(&d.engine[k], d.memory, &options) != PTX_OK)
+            fail("this machine lacks the instruction set");
+        if (ptx_program_create(&d.program[k], d.engine[k], &module, 1, NULL, &diags) == PTX_OK)
+            continue;
         gpul__str text = { 0 };
-        for (size_t k = 0; k < diags.count; k++) ptx_diag_render(&diags.items[k], &text);
+        for (size_t n = 0; n < diags.count; n++) ptx_diag_render(&diags.items[n], &text);
         fail(gpul__str_text(&text));
     }
     ptx_diags_free(&diags);
@@ -78,8 +84,10 @@ static device open_device(ptx_module *module, ptx_isa isa, uint32_t threads)
 
 static void close_device(device *d)
 {
-    ptx_program_destroy(d->program);
-    ptx_engine_destroy(d->engine);
+    for (int k = 0; k < ENGINES; k++) {
+        ptx_program_destroy(d->program[k]);
+        ptx_engine_destroy(d->engine[k]);
+    }
     ptx_memory_destroy(d->memory);
 }
 
@@ -97,11 +105,12 @@ typedef struct shape {
     uint32_t grid[2], block[2];
 } shape;
 
-static double launch(device *d, const char *name, shape s, const void *params, size_t size)
+static double launch_on(device *d, int engine, const char *name, shape s, const void *params,
+                        size_t size)
 {
     ptx_report report;
     ptx_grid grid = { .grid = { s.grid[0], s.grid[1], 1 }, .block = { s.block[0], s.block[1], 1 } };
-    const ptx_kernel *kernel = ptx_program_find_kernel(d->program, name);
+    const ptx_kernel *kernel = ptx_program_find_kernel(d->program[engine], name);
     double start = now();
     ptx_launch_status status = ptx_launch(kernel, &grid, params, size, &report);
     double time = now() - start;
@@ -114,13 +123,90 @@ static double launch(device *d, const char *name, shape s, const void *params, s
     return time;
 }
 
+static void launch(device *d, const char *name, shape s, const void *params, size_t size)
+{
+    launch_on(d, ONE, name, s, params, size);
+}
+
 /* ------------------------------------------------------------------ the trials */
 
 typedef struct trial {
     double device, strict, fast; /* best times */
+    double more;                 /* of several workers, time that passes */
+    double gain;                 /* of several workers over one: the median of pairs */
+    double apart;                /* the same of two engines that share nothing but memory */
 } trial;
 
 static int repeats = 5;
+static double *gains; /* of each pair; room for repeats */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median_gain(void)
+{
+    qsort(gains, (size_t)repeats, sizeof *gains, by_value);
+    return gains[repeats / 2];
+}
+
+/* A launch by another thread on the twin. */
+typedef struct errand {
+    device *d;
+    const char *name;
+    shape s;
+    const void *params;
+    size_t size;
+} errand;
+
+static void *launch_twin(void *argument)
+{
+    const errand *e = argument;
+    launch_on(e->d, TWIN, e->name, e->s, e->params, e->size);
+    return NULL;
+}
+
+/* What this machine gives at best: two launches at once by two threads, each on an engine of its own,
+ * beside the same two one after the other. */
+static double time_apart(errand *e)
+{
+    for (int k = 0; k < repeats; k++) {
+        pthread_t other;
+        double start = now();
+        launch_on(e->d, ONE, e->name, e->s, e->params, e->size);
+        launch_twin(e);
+        double middle = now();
+        if (pthread_create(&other, NULL, launch_twin, e)) fail("no thread");
+        launch_on(e->d, ONE, e->name, e->s, e->params, e->size);
+        pthread_join(other, NULL);
+        gains[k] = (middle - start) / (now() - middle);
+    }
+    return median_gain();
+}
+
+/* One worker by its processor time, and then pairs of one and several by the time that passes, so that
+ * both sides of a pair meet the machine in the same state. */
+static trial time_device(device *d, const char *name, shape s, const void *params, size_t size)
+{
+    trial t = { .device = 1e9, .more = 1e9 };
+    for (int k = 0; k < repeats; k++) {
+        double time = launch_on(d, ONE, name, s, params, size);
+        if (time < t.device) t.device = time;
+    }
+    clock_used = CLOCK_MONOTONIC;
+    for (int k = 0; k < repeats; k++) {
+        double alone = launch_on(d, ONE, name, s, params, size);
+        double together = launch_on(d, MORE, name, s, params, size);
+        gains[k] = alone / together;
+        if (together < t.more) t.more = together;
+    }
+    t.gain = median_gain();
+    t.apart = time_apart(&(errand){ d, name, s, params, size });
+    clock_used = CLOCK_THREAD_CPUTIME_ID;
+    return t;
+}
 
 #define BEST(result, statement)                                                                    \
     do {                                                                                           \
@@ -161,7 +247,7 @@ static trial saxpy(device *d)
     launch(d, "saxpy", s, &p, sizeof p);
     native_strict.saxpy(N, p.a, x, own);
     check(!memcmp(own, y, 4 * N), "saxpy");
-    BEST(t.device, launch(d, "saxpy", s, &p, sizeof p));
+    t = time_device(d, "saxpy", s, &p, sizeof p);
     BEST(t.strict, native_strict.saxpy(N, p.a, x, own));
     BEST(t.fast, native_fast.saxpy(N, p.a, x, own));
     free(own);
@@ -180,7 +266,7 @@ static trial saxpy_cached(device *d)
     } p = { N, 2.5f, allocate(d, 4 * N, &x), allocate(d, 4 * N, &y) };
     float *own = calloc(N, 4);
     shape s = { { N / 256, ROUNDS }, { 256, 1 } };
-    BEST(t.device, launch(d, "saxpy", s, &p, sizeof p));
+    t = time_device(d, "saxpy", s, &p, sizeof p);
     BEST(t.strict, for (int k = 0; k < ROUNDS; k++) native_strict.saxpy(N, p.a, x, own));
     BEST(t.fast, for (int k = 0; k < ROUNDS; k++) native_fast.saxpy(N, p.a, x, own));
     free(own);
@@ -203,7 +289,7 @@ static trial matmul(device *d)
     launch(d, "matmul", s, &p, sizeof p);
     native_strict.matmul(N, a, b, own);
     for (int i = 0; i < N * N; i++) check(near(((float *)c)[i], own[i], 1e-4f), "matmul");
-    BEST(t.device, launch(d, "matmul", s, &p, sizeof p));
+    t = time_device(d, "matmul", s, &p, sizeof p);
     BEST(t.strict, native_strict.matmul(N, a, b, own));
     BEST(t.fast, native_fast.matmul(N, a, b, own));
     free(own);
@@ -224,7 +310,7 @@ static trial reduce(device *d)
     shape s = { { 64, 1 }, { 256, 1 } };
     launch(d, "reduce", s, &p, 20);
     check(near(*(float *)out, native_fast.reduce(N, x), 1e-3f), "reduce");
-    BEST(t.device, launch(d, "reduce", s, &p, 20));
+    t = time_device(d, "reduce", s, &p, 20);
     BEST(t.strict, sink = native_strict.reduce(N, x));
     BEST(t.fast, sink = native_fast.reduce(N, x));
     (void)sink;
@@ -247,7 +333,7 @@ static trial nbody(device *d)
     launch(d, "nbody", s, &p, sizeof p);
     native_strict.nbody(N, positions, own, p.softening);
     for (int i = 0; i < 4 * N; i++) check(near(((float *)force)[i], own[i], 1e-2f), "nbody");
-    BEST(t.device, launch(d, "nbody", s, &p, sizeof p));
+    t = time_device(d, "nbody", s, &p, sizeof p);
     BEST(t.strict, native_strict.nbody(N, positions, own, p.softening));
     BEST(t.fast, native_fast.nbody(N, positions, own, p.softening));
     free(own);
@@ -269,7 +355,7 @@ static trial histogram(device *d)
     launch(d, "histogram", s, &p, 20);
     native_strict.histogram(N, x, own);
     check(!memcmp(own, out, sizeof own), "histogram");
-    BEST(t.device, launch(d, "histogram", s, &p, 20));
+    t = time_device(d, "histogram", s, &p, 20);
     BEST(t.strict, native_strict.histogram(N, x, own));
     BEST(t.fast, native_fast.histogram(N, x, own));
     return t;
@@ -292,7 +378,7 @@ static trial mandelbrot(device *d)
     for (int i = 0; i < W * H; i++) differ += ((unsigned *)out)[i] != own[i];
     /* nvcc and gcc contract products and sums differently at the border of the set. */
     check(differ < W * H / 100, "mandelbrot");
-    BEST(t.device, launch(d, "mandelbrot", s, &p, sizeof p));
+    t = time_device(d, "mandelbrot", s, &p, sizeof p);
     BEST(t.strict, native_strict.mandelbrot(W, H, MOST, own));
     BEST(t.fast, native_fast.mandelbrot(W, H, MOST, own));
     free(own);
@@ -322,17 +408,22 @@ static void *one_native(void *out)
 static double native_gain(void)
 {
     unsigned *out = malloc(8 * 512 * 512);
-    double alone, together;
     if (!out) fail("out of memory");
-    BEST(alone, one_native(out); one_native(out));
-    BEST(together, {
+    clock_used = CLOCK_MONOTONIC;
+    for (int k = 0; k < repeats; k++) {
         pthread_t other;
+        double start = now();
+        one_native(out);
+        one_native(out);
+        double middle = now();
         if (pthread_create(&other, NULL, one_native, out + 512 * 512)) fail("no thread");
         one_native(out);
         pthread_join(other, NULL);
-    });
+        gains[k] = (middle - start) / (now() - middle);
+    }
+    clock_used = CLOCK_THREAD_CPUTIME_ID;
     free(out);
-    return alone / together;
+    return median_gain();
 }
 
 static uint32_t state_of(const device *d, const char *named)
@@ -340,7 +431,7 @@ static uint32_t state_of(const device *d, const char *named)
     ptx_kernel_info info;
     char name[32];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(named, "-"), named);
-    ptx_kernel_describe(ptx_program_find_kernel(d->program, name), &info);
+    ptx_kernel_describe(ptx_program_find_kernel(d->program[ONE], name), &info);
     return info.warp_state;
 }
 
@@ -365,27 +456,28 @@ int main(int argc, char **argv)
         }
     }
     ptx_module *module = read_module();
-    device one = open_device(module, isa, 1), more = open_device(module, isa, threads);
-    printf("%s; milliseconds, best of %d\n", ptx_engine_isa_name(one.engine), repeats);
-    printf("%-13s %9s %9s %9s %7s %6s %9s %9s %6s %7s %6s\n", "kernel", "device", "C -O3",
-           "C -Ofast", "ratio", "goal", "OpenCL", "threads", "gain", "C gain", "state");
+    if (repeats < 1 || !(gains = calloc((size_t)repeats, sizeof *gains)))
+        fail("no room for the times");
+    device d = open_device(module, isa, threads);
+    printf("%s; milliseconds, best of %d; gains: median of pairs\n",
+           ptx_engine_isa_name(d.engine[ONE]), repeats);
+    printf("%-13s %9s %9s %9s %7s %6s %9s %9s %6s %6s %7s %6s\n", "kernel", "device", "C -O3",
+           "C -Ofast", "ratio", "goal", "OpenCL", "threads", "gain", "apart", "C gain", "state");
     for (int t = 0; t < TRIALS; t++) {
         if (!all && !wanted[t]) continue;
-        clock_used = CLOCK_THREAD_CPUTIME_ID;
-        trial a = trials[t].run(&one);
-        clock_used = CLOCK_MONOTONIC;
-        trial wall = trials[t].run(&one), b = trials[t].run(&more);
+        trial a = trials[t].run(&d);
         double machine = native_gain(), opencl = opencl_time(trials[t].name, repeats);
         char goal[16] = "-", by_opencl[16] = "-";
         if (trials[t].goal > 0) snprintf(goal, sizeof goal, "%.1f", trials[t].goal);
         if (opencl > 0) snprintf(by_opencl, sizeof by_opencl, "%.3f", opencl * 1e3);
-        printf("%-13s %9.3f %9.3f %9.3f %7.2f %6s %9s %9.3f %6.2f %7.2f %6u\n", trials[t].name,
-               a.device * 1e3, a.strict * 1e3, a.fast * 1e3, a.device / a.strict, goal, by_opencl,
-               b.device * 1e3, wall.device / b.device, machine, state_of(&one, trials[t].name));
+        printf("%-13s %9.3f %9.3f %9.3f %7.2f %6s %9s %9.3f %6.2f %6.2f %7.2f %6u\n",
+               trials[t].name, a.device * 1e3, a.strict * 1e3, a.fast * 1e3, a.device / a.strict,
+               goal, by_opencl, a.more * 1e3, a.gain, a.apart, machine,
+               state_of(&d, trials[t].name));
     }
     printf("OpenCL: %s\n", opencl_platform());
-    close_device(&one);
-    close_device(&more);
+    close_device(&d);
     ptx_module_free(module);
+    free(gains);
     return 0;
 }
