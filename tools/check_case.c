@@ -1,5 +1,6 @@
 /* Running one case in a worker.  SPDX-License-Identifier: MIT */
-#include <math.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -111,9 +112,23 @@ static void after_step(void *user, execution *x, size_t index)
             *failed = true;
 }
 
+/* Launches on a GPU go one at a time, as every case wants its memory for itself; the lock ends with the process. */
+static void take_turn(const check_list *list, const session *s)
+{
+    struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+    if (list->turn < 0 || s->info->backend != GPUL_BACKEND_CUDA) return;
+    while (fcntl(list->turn, F_SETLKW, &whole) && errno == EINTR) continue;
+}
+
+static void end_turn(const check_list *list)
+{
+    struct flock whole = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
+    if (list->turn >= 0) fcntl(list->turn, F_SETLK, &whole);
+}
+
 /* Fills the messages; returns why the case is skipped, or NULL. */
-static const char *run_case(const check_case *c, session *s, const element_list *options,
-                            bool *fault)
+static const char *run_case(const check_case *c, const check_list *list, session *s,
+                            const element_list *options, bool *fault)
 {
     element_list build = { 0 };
     job j = { 0 };
@@ -131,6 +146,7 @@ static const char *run_case(const check_case *c, session *s, const element_list 
         j.run.always_twice = true;
         j.run.after_step = after_step;
         j.run.user = &failed;
+        take_turn(list, s);
         bool ran = execution_allocate(&j.run) && execution_run(&j.run);
         for (size_t i = 0; ran && i < j.plan.steps.count; i++) {
             const step *one = j.plan.steps.items[i];
@@ -142,6 +158,7 @@ static const char *run_case(const check_case *c, session *s, const element_list 
         *fault = !ran;
     }
     job_free(&j);
+    end_turn(list);
     return skipped;
 }
 
@@ -189,8 +206,7 @@ static double milliseconds_now(void)
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-_Noreturn void check_worker(const check_list *list, size_t first, const element_list *options,
-                            int to)
+_Noreturn void check_worker(const check_list *list, const element_list *options, int parent)
 {
     session s = { 0 };
     message_style.held = true;
@@ -204,14 +220,13 @@ _Noreturn void check_worker(const check_list *list, size_t first, const element_
     }
     const char *no_device = open ? NULL : messages_at(messages_count() - 1)->text;
     int no_device_code = open ? 0 : messages_status();
-    for (size_t i = first; i < list->cases.count; i++) {
+    bool fault = false;
+    for (size_t i; !fault && index_read(parent, &i);) {
         const check_case *c = &list->cases.items[i];
         check_result r = { .summary = "", .details = "", .file = "" };
-        if (c->broken) continue; /* the parent has its messages */
-        bool fault = false;
         messages_restart();
         double start = milliseconds_now();
-        const char *skipped = open ? run_case(c, &s, options, &fault) : no_device;
+        const char *skipped = open ? run_case(c, list, &s, options, &fault) : no_device;
         r.milliseconds = milliseconds_now() - start;
         const case_definition *definition = directives_case(c->directives, c->name);
         bool expected = !skipped && definition->fails && failed_as_expected(definition);
@@ -224,9 +239,10 @@ _Noreturn void check_worker(const check_list *list, size_t first, const element_
         }
         if (skipped) r.summary = skipped;
         if (!open) r.code = no_device_code;
-        if (!record_write(to, i, &r)) _exit(EXIT_BUG);
-        if (fault) _exit(0); /* the device may be lost: the parent starts another worker */
+        r.last = fault;
+        fflush(stderr);
+        if (!record_write(parent, &r)) _exit(EXIT_BUG);
     }
-    session_close(&s);
+    if (!fault) session_close(&s);
     _exit(0);
 }

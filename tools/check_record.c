@@ -1,21 +1,24 @@
-/* Results of cases over a pipe, from a worker to its parent.  SPDX-License-Identifier: MIT */
+/* Over the socket between a worker of check and its parent: numbers of cases there, results back.
+ * SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "check.h"
 
 typedef struct record_head {
-    size_t index, summary, details, file; /* lengths */
+    size_t summary, details, file; /* lengths */
     double milliseconds;
     int status, code;
     unsigned line, column;
+    bool last;
 } record_head;
 
 static bool put(int to, const void *data, size_t size)
 {
     const char *at = data;
     while (size) {
-        ssize_t wrote = write(to, at, size);
+        ssize_t wrote = send(to, at, size, MSG_NOSIGNAL); /* a side that has gone is no signal */
         if (wrote < 0 && errno == EINTR) continue;
         if (wrote <= 0) return false;
         at += wrote;
@@ -37,17 +40,27 @@ static bool get(int from, void *data, size_t size)
     return true;
 }
 
-bool record_write(int to, size_t index, const check_result *r)
+bool index_send(int to, size_t index)
 {
-    record_head head = { .index = index,
-                         .summary = strlen(r->summary),
+    return put(to, &index, sizeof index);
+}
+
+bool index_read(int from, size_t *index)
+{
+    return get(from, index, sizeof *index);
+}
+
+bool record_write(int to, const check_result *r)
+{
+    record_head head = { .summary = strlen(r->summary),
                          .details = strlen(r->details),
                          .file = strlen(r->file),
                          .milliseconds = r->milliseconds,
                          .status = r->status,
                          .code = r->code,
                          .line = r->line,
-                         .column = r->column };
+                         .column = r->column,
+                         .last = r->last };
     return put(to, &head, sizeof head) && put(to, r->summary, head.summary) &&
            put(to, r->details, head.details) && put(to, r->file, head.file);
 }
@@ -59,17 +72,17 @@ static const char *get_text(int from, size_t length, bool *good)
     return made;
 }
 
-bool record_read(int from, size_t *index, check_result *r)
+bool record_read(int from, check_result *r)
 {
     record_head head;
     bool good = get(from, &head, sizeof head);
     if (!good) return false;
-    *index = head.index;
     *r = (check_result){ .status = (case_status)head.status,
                          .code = head.code,
                          .milliseconds = head.milliseconds,
                          .line = head.line,
-                         .column = head.column };
+                         .column = head.column,
+                         .last = head.last };
     r->summary = get_text(from, head.summary, &good);
     r->details = get_text(from, head.details, &good);
     r->file = get_text(from, head.file, &good);

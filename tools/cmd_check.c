@@ -1,10 +1,10 @@
-/* gpulaunch check: finds the cases, has workers run them, reports.  SPDX-License-Identifier: MIT */
+/* gpulaunch check: finds the cases and judges the whole.  Not here: who runs them (check_workers.c).
+ * SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -13,6 +13,7 @@
 #include "expect.h"
 #include "files.h"
 #include "render.h"
+#include "request.h"
 #include "sanitize.h"
 #include "session.h"
 
@@ -139,69 +140,7 @@ static bool collect(collector *c, element_list *elements)
     return true;
 }
 
-/* ---- Workers ---- */
-
-static void died(check_list *list, size_t index, int status)
-{
-    check_result *r = &list->results[index];
-    bool timeout = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_TIMEOUT;
-    *r = (check_result){ .status = CASE_FAIL, .file = "" };
-    r->code = timeout ? CODE_EXECUTE_TIMEOUT : CODE_INTERNAL;
-    if (timeout) r->summary = mem_format("GL%04d it has not ended within --timeout", r->code);
-    else if (WIFSIGNALED(status))
-        r->summary =
-            mem_format("GL%04d the worker was ended by signal %d", r->code, WTERMSIG(status));
-    else
-        r->summary =
-            mem_format("GL%04d the worker ended with status %d", r->code, WEXITSTATUS(status));
-    r->details = mem_format("%s: error[%.6s]: %s: %s\n", list->cases.items[index].source->path,
-                            r->summary, layer_of(r->code), r->summary + 7);
-}
-
-/* Reports broken cases that come before the next one. */
-static size_t pass_broken(const check_list *list, size_t next)
-{
-    while (next < list->cases.count && list->cases.items[next].broken) report_case(list, next++);
-    return next;
-}
-
-/* Runs from case `next` on in one worker; returns the case to go on with. */
-static size_t one_worker(check_list *list, size_t next, const element_list *options)
-{
-    int ends[2];
-    fflush(NULL);
-    if (pipe(ends)) {
-        fail(CODE_INTERNAL, "no pipe: %s", strerror(errno));
-        return list->cases.count;
-    }
-    pid_t child = fork();
-    if (child < 0) {
-        fail(CODE_INTERNAL, "no process: %s", strerror(errno));
-        return list->cases.count;
-    }
-    if (child == 0) {
-        close(ends[0]);
-        check_worker(list, next, options, ends[1]);
-    }
-    close(ends[1]);
-    check_result r;
-    size_t index;
-    while (record_read(ends[0], &index, &r)) {
-        next = pass_broken(list, next);
-        list->results[index] = r;
-        report_case(list, index);
-        next = pass_broken(list, index + 1);
-    }
-    close(ends[0]);
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-    if ((WIFSIGNALED(status) || WEXITSTATUS(status)) && next < list->cases.count) {
-        died(list, next, status);
-        report_case(list, next);
-        next = pass_broken(list, next + 1);
-    }
-    return next;
-}
+/* ---- The command ---- */
 
 static int verdict(const check_list *list, bool gpu_needed)
 {
@@ -233,6 +172,17 @@ static bool read_format(check_list *list, const option_use *use)
     return false;
 }
 
+static bool read_jobs(uint64_t *jobs, const option_use *use)
+{
+    if (!use) return true;
+    if (!option_read_count(jobs, use, 1)) return false;
+    if (*jobs <= CHECK_MOST_JOBS) return true;
+    message_at(
+        fail(CODE_CLI_VALUE, "--jobs: at most %d cases run at the same time", CHECK_MOST_JOBS),
+        place_of_option(use));
+    return false;
+}
+
 int cmd_check(element_list *elements)
 {
     check_list list = { 0 };
@@ -242,22 +192,19 @@ int cmd_check(element_list *elements)
     expectations_update = option_find(elements, OPT_UPDATE) != NULL;
     const option_use *checker = option_find(elements, OPT_SANITIZE);
     if (checker && !sanitize_on_cpu(elements, checker)) return messages_status();
-    if (!read_format(&list, option_find(elements, OPT_FORMAT)) || !collect(&c, elements))
+    uint64_t jobs = 1;
+    if (!read_format(&list, option_find(elements, OPT_FORMAT)) ||
+        !read_jobs(&jobs, option_find(elements, OPT_JOBS)) || !collect(&c, elements))
         return messages_status();
     list.results = c.broken.items;
     if (document_wanted() && !common.json_file) summary_stream = NULL;
     messages_flush();
     report_begin(&list);
-    size_t next = pass_broken(&list, 0);
-    list.first_worker = true;
-    while (next < list.cases.count) {
-        size_t before = next;
-        next = one_worker(&list, next, elements);
-        list.first_worker = false;
-        if (next == before) break;
-    }
+    bool ran = check_all(&list, (size_t)jobs, elements);
     report_end(&list);
     document_cases(&list);
+    if (interrupted) return EXIT_INTERRUPTED;
+    if (!ran) return messages_status();
     const char *required = getenv("GPULAUNCH_REQUIRE_GPU");
     bool gpu_needed =
         option_find(elements, OPT_REQUIRE_GPU) || (required && same_text(required, "1"));

@@ -115,9 +115,9 @@ static void fish(void)
             if (command_rows[k].bit & row->commands)
                 text_format(&commands, " %s", command_rows[k].name);
         printf("complete -c gpulaunch -n '__fish_seen_subcommand_from%s' %s %s", text_of(&commands),
-               row->style == '-'       ? "-l"
-               : strlen(row->name) > 1 ? "-o"
-                                       : "-s",
+               strchr("-j", row->style) ? "-l"
+               : strlen(row->name) > 1  ? "-o"
+                                        : "-s",
                row->name);
         if (row->letter) printf(" -s %c", row->letter);
         if (row->value == '=') fputs(" -r", stdout);

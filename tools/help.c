@@ -40,11 +40,9 @@ static void list_options(unsigned commands)
             if (!same_text(row->group, groups[g]) || !(row->commands & commands) || !row->help)
                 continue;
             const char *gap = *row->value_name && *row->value_name != '[' ? " " : "";
-            const char *shown = mem_format("%s%s%s%s",
-                                           row->letter         ? mem_format("-%c, ", row->letter)
-                                           : row->style == '-' ? "    "
-                                                               : "    ",
-                                           option_shown(row), gap, row->value_name);
+            const char *shown =
+                mem_format("%s%s%s%s", row->letter ? mem_format("-%c, ", row->letter) : "    ",
+                           option_shown(row), gap, row->value_name);
             if (strlen(shown) > 30) printf("  %s\n  %30s  %s\n", shown, "", row->help);
             else printf("  %-30s  %s\n", shown, row->help);
         }

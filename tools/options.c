@@ -20,7 +20,7 @@ const option_row *option_row_at(size_t index)
 
 const char *option_shown(const option_row *row)
 {
-    return mem_format("%s%s", row->style == '-' ? "--" : "-", row->name);
+    return mem_format("%s%s", strchr("-j", row->style) ? "--" : "-", row->name);
 }
 
 place place_of_option(const option_use *use)
@@ -47,16 +47,17 @@ static const option_row *match(const char *source, unsigned commands, size_t *va
     for (size_t i = 0; i < OPT_COUNT; i++) {
         const option_row *row = &rows[i];
         if (!(row->commands & commands)) continue;
-        bool dashes = two ? true : row->style != '-';
+        bool dashes = two || row->style == 'n' || row->style == 's';
         if (dashes && strlen(row->name) == length && strncmp(row->name, name, length) == 0)
             return row;
         if (!two && row->letter && length == 1 && *name == row->letter) return row;
     }
-    for (size_t i = 0; i < OPT_COUNT; i++) { /* -DNAME, -Idir */
+    for (size_t i = 0; i < OPT_COUNT; i++) { /* -DNAME, -Idir, -j4 */
         const option_row *row = &rows[i];
-        if (row->style != 's' || two || !(row->commands & commands)) continue;
-        if (starts_with(name, row->name) && name[strlen(row->name)]) {
-            *value_at = 1 + strlen(row->name);
+        if (!strchr("sj", row->style) || two || !(row->commands & commands)) continue;
+        const char letter[] = { row->letter, 0 }, *stem = row->style == 's' ? row->name : letter;
+        if (starts_with(name, stem) && name[strlen(stem)]) {
+            *value_at = 1 + strlen(stem);
             return row;
         }
     }
@@ -131,7 +132,7 @@ bool options_parse(element_list *out, const word *const *words, size_t count, un
         } else if (row->value == '=') {
             size_t ignored;
             bool last = i + 1 == count;
-            if (last || (row->style == '-' && starts_with(words[i + 1]->text, "--") &&
+            if (last || (strchr("-j", row->style) && starts_with(words[i + 1]->text, "--") &&
                          match(words[i + 1]->text, commands, &ignored))) {
                 message *m =
                     message_at_span(fail(w->confined ? CODE_DIRECTIVE_WORD : CODE_CLI_VALUE,

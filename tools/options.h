@@ -35,7 +35,9 @@ typedef struct option_row {
     const char *name; /* without dashes */
     char letter;      /* short form; 0: none */
     char value;       /* 0: none, '=': needed, '?': optional, only behind = */
-    char style; /* '-': two dashes; 'n': nvcc's, one or two; 's': nvcc's, value may stick to it */
+    char
+        style; /* '-': two dashes; 'j': the same, and the value may stick to the letter; 'n': nvcc's, one or
+                   two; 's': nvcc's, value may stick to it */
     unsigned commands;
     const char *group, *value_name, *help; /* help NULL: not listed */
 } option_row;

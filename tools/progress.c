@@ -69,6 +69,11 @@ void progress_start(const element_list *elements)
     if (line.on) message_style.before_show = stop;
 }
 
+void progress_off(void)
+{
+    line.on = false;
+}
+
 void progress(const char *what)
 {
     if (!line.on) return;

@@ -10,4 +10,6 @@ void progress_start(const element_list *elements); /* --progress, -q, TERM and C
 /* What begins now; NULL: nothing, and the line is wiped.  Call it before anything is printed. */
 void progress(const char *what);
 
+void progress_off(void); /* from now on nothing is shown */
+
 #endif

@@ -120,7 +120,7 @@ static bool read_dimensions(dimensions *out, const option_use *use, int code_zer
     return true;
 }
 
-static bool read_count(uint64_t *out, const option_use *use, uint64_t least)
+bool option_read_count(uint64_t *out, const option_use *use, uint64_t least)
 {
     if (*use->text && value_count(out, use->text, strlen(use->text)) == VALUE_FINE && *out >= least)
         return true;
@@ -234,8 +234,8 @@ static bool read_option(run_request *out, step_request *step, const option_use *
     case OPT_SHARED:
         step->shared_at = use->value;
         step->has_shared = true;
-        return read_count(&step->shared, use, 0);
-    case OPT_REPEAT: return read_count(&step->repeat, use, 1);
+        return option_read_count(&step->shared, use, 0);
+    case OPT_REPEAT: return option_read_count(&step->repeat, use, 1);
     case OPT_SWAP: return read_swap(step, use);
     case OPT_OUT: return read_named(&step->outs, use, level, '=', true);
     case OPT_PRINT:
@@ -245,7 +245,7 @@ static bool read_option(run_request *out, step_request *step, const option_use *
     case OPT_EXPECT_KERNEL: return read_named(&step->expect_kernels, use, level, '=', true);
     case OPT_SET_GLOBAL: return read_named(&step->set_globals, use, level, '=', true);
     case OPT_GET_GLOBAL: return read_named(&step->get_globals, use, level, '=', false);
-    case OPT_SEED: return read_count(&out->seed, use, 0);
+    case OPT_SEED: return option_read_count(&out->seed, use, 0);
     case OPT_TIMEOUT:
         if (seconds_parse(&out->timeout, use->text) && out->timeout > 0) return true;
         return value_fail(use, mem_format("\"%s\" is not a time", use->text), "--timeout 10");
@@ -254,7 +254,7 @@ static bool read_option(run_request *out, step_request *step, const option_use *
     case OPT_DRY_RUN: return out->dry_run = true;
     case OPT_MISMATCHES: {
         uint64_t limit = SIZE_MAX;
-        if (!same_text(use->text, "all") && !read_count(&limit, use, 0)) return false;
+        if (!same_text(use->text, "all") && !option_read_count(&limit, use, 0)) return false;
         out->mismatch_limit = limit;
         return true;
     }

@@ -86,6 +86,8 @@ typedef struct common_options {
 extern common_options common;
 bool common_read(const element_list *elements);
 
+/* The whole number that is the value of an option; a message when it is none, or below `least`. */
+bool option_read_count(uint64_t *out, const option_use *use, uint64_t least);
 bool seconds_parse(double *out, const char *source); /* 2, 0.5s, 300ms, 2m */
 
 #endif
