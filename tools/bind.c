@@ -38,8 +38,8 @@ static void unknown_parameter(const plan *p, const step *s, const assignment *a)
     const char *own = s->kernel->param_count ? s->kernel->params[0].value.name : NULL;
     bool unnamed = count && !(own && *own);
     if (unnamed)
-        message_note(m, "its %u parameters have no names: they are given by position, from 0",
-                     count);
+        message_note(m, "its %u parameter%s no name%s: given by position, from 0", count,
+                     count == 1 ? " has" : "s have", count == 1 ? "" : "s");
     else if (count) message_note_at(m, place_of_params(p, s->kernel), "its parameters");
     else message_note(m, "it has no parameters at all");
     const char *only = free_parameter(s), *near = nearest_name(a->base, names, count);

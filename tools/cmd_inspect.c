@@ -146,8 +146,13 @@ static void print_globals(const gpul_image *image)
     size_t count = gpul_image_global_count(image);
     for (size_t i = 0; i < count; i++) {
         const gpul_global_info *g = gpul_image_global(image, i);
-        printf("%s %s   %llu bytes\n", g->is_constant ? "__constant__" : "__device__", g->name,
-               (unsigned long long)g->size);
+        printf("%s ", g->is_constant ? "__constant__" : "__device__");
+        if (g->element)
+            printf("%s%s", g->element->type_name, g->element->type == GPUL_POINTER ? "" : " ");
+        printf("%s", g->name);
+        if (g->element && g->size > g->element->size)
+            printf("[%llu]", (unsigned long long)(g->size / g->element->size));
+        printf("   %llu byte%s\n", (unsigned long long)g->size, g->size == 1 ? "" : "s");
     }
 }
 

@@ -1,10 +1,11 @@
-/* Setting and showing variables of the module.  Their types are not known, only their sizes, so TYPE/
- * says what they hold.  SPDX-License-Identifier: MIT */
+/* Setting and showing variables of the module, by the type that the source declares; where it is not known
+ * (PTX, CUBIN), TYPE/ says what they hold.  SPDX-License-Identifier: MIT */
 #include "globals.h"
 
 #include <errno.h>
 
 #include "outputs.h"
+#include "show.h"
 #include "values.h"
 
 static const gpul_global_info *find_global(const execution *x, const named_span *n)
@@ -29,19 +30,53 @@ static const gpul_global_info *find_global(const execution *x, const named_span 
     return NULL;
 }
 
+/* What the source declares; NULL when it is not known, or not made of numbers. */
+static layout *declared_layout(const gpul_global_info *g)
+{
+    if (!g->element) return NULL;
+    layout *l = layout_of(g->element);
+    return layout_readable(l) ? l : NULL;
+}
+
 /* One number needs no trailing comma here. */
-static bool single_number(buffer_spec *spec, span value)
+static bool single_number(buffer_spec *spec, span value, bool typed)
 {
     const char *from = value.word->text + value.start,
                *slash = memchr(from, '/', value.end - value.start);
-    if (!slash || !type_from_short(&spec->type, from, (size_t)(slash - from))) return false;
-    span number = span_part(value.word, slash + 1, value.word->text + value.end);
-    if (!value_is_number(slash + 1, number.end - number.start)) return false;
+    if (slash ? !type_from_short(&spec->type, from, (size_t)(slash - from)) : !typed) return false;
+    span number = span_part(value.word, slash ? slash + 1 : from, value.word->text + value.end);
+    if (!value_is_number(value.word->text + number.start, number.end - number.start)) return false;
     spec->lanes = 1;
     spec->source = SOURCE_VALUES;
     spec->at = spec->source_span = value;
     *list_add(&spec->values) = number;
     return true;
+}
+
+/* The layout to read the value by; NULL with a message. */
+static layout *layout_for(const named_span *n, const gpul_global_info *g, const buffer_spec *spec)
+{
+    layout *declared = declared_layout(g);
+    layout *given = spec->type ? layout_plain(spec->type, spec->lanes) : NULL;
+    if (declared && given && !layout_same(declared, given)) {
+        message *m = message_at_span(fail(CODE_ARGS_TYPE, "'%s' holds %s, not %s", n->name,
+                                          declared->type_name, given->type_name),
+                                     n->at);
+        message_hint(m, "leave %s/ out: the values are read as %s", type_short(spec->type),
+                     declared->type_name);
+        return NULL;
+    }
+    if (declared) return declared;
+    if (given) return given;
+    if ((spec->source == SOURCE_FILE && !spec->type) || spec->source == SOURCE_ZEROS)
+        return layout_plain(GPUL_U8, 1);
+    message *m =
+        message_at_span(fail(CODE_ARGS_TYPE, "what '%s' holds must be said; it has %llu bytes",
+                             n->name, (unsigned long long)g->size),
+                        n->at);
+    message_hint(m, "--set-global %s=%s/%s   (i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64)",
+                 n->name, strpbrk(n->text, ".e") ? "f32" : "i32", n->text);
+    return NULL;
 }
 
 static bool set_one(execution *x, const named_span *n)
@@ -50,21 +85,12 @@ static bool set_one(execution *x, const named_span *n)
     if (!g) return false;
     buffer_spec spec = { 0 };
     spec_context context = { .name = n->name, .type_text = "a variable" };
-    if (!single_number(&spec, n->at)) {
+    if (!single_number(&spec, n->at, declared_layout(g) != NULL)) {
         spec = (buffer_spec){ 0 };
         if (!spec_parse(&spec, n->at, &context)) return false;
     }
-    bool raw = spec.source == SOURCE_FILE && !spec.type;
-    if (!spec.type && !raw && spec.source != SOURCE_ZEROS) {
-        message *m =
-            message_at_span(fail(CODE_ARGS_TYPE, "what '%s' holds must be said; it has %llu bytes",
-                                 n->name, (unsigned long long)g->size),
-                            n->at);
-        message_hint(m, "--set-global %s=%s/%s   (i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64)",
-                     n->name, strpbrk(n->text, ".e") ? "f32" : "i32", n->text);
-        return false;
-    }
-    layout *l = layout_plain(spec.type ? spec.type : GPUL_U8, spec.type ? spec.lanes : 1);
+    layout *l = layout_for(n, g, &spec);
+    if (!l) return false;
     content_owner owner = { .name = n->name, .type_text = l->type_name, .seed = x->plan->seed };
     content *c = content_new(&spec, l, NULL, &owner);
     if (!c) return false;
@@ -73,9 +99,12 @@ static bool set_one(execution *x, const named_span *n)
                      : spec.shape_kind == SHAPE_GIVEN ? shape_count(&spec.shape)
                                                       : g->size / l->size;
     if (count * l->size != g->size) {
-        message_at_span(fail(CODE_ARGS_LENGTH,
-                             "'%s' has %llu bytes, but %llu values of %zu bytes are given", n->name,
-                             (unsigned long long)g->size, (unsigned long long)count, l->size),
+        message_at_span(g->size % l->size
+                            ? fail(CODE_ARGS_LENGTH, "'%s' has %llu bytes, which are no whole %s",
+                                   n->name, (unsigned long long)g->size, l->type_name)
+                            : fail(CODE_ARGS_LENGTH, "'%s' has %llu of %s, but %llu %s given",
+                                   n->name, (unsigned long long)(g->size / l->size), l->type_name,
+                                   (unsigned long long)count, count == 1 ? "is" : "are"),
                         n->at);
         content_free(c);
         return false;
@@ -149,6 +178,9 @@ bool globals_get(const execution *x, const step *s)
             good = false;
         } else if (n->text) {
             good &= save(n, bytes, g->size);
+        } else if (declared_layout(g)) {
+            const layout *l = declared_layout(g);
+            print_elements(n->name, l, bytes, g->size / l->size);
         } else {
             show(n, bytes, g->size);
         }

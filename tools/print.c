@@ -15,22 +15,19 @@ static void add_leaf(text *line, const leaf *f, const unsigned char *bytes, bool
     }
 }
 
-/* Structs and vectors take a line each; numbers stand several in a row, rows of an image in their own. */
-static void print_piece(const buffer *b, const unsigned char *bytes, uint64_t first, uint64_t count,
-                        unsigned width)
+/* Structs and vectors take a line each; numbers stand several in a row, rows of an image in their own.
+ * `row`: how many; `pure`: what nobody wrote is shown as such. */
+static void print_piece(const char *name, const layout *l, uint64_t row, bool pure,
+                        const unsigned char *bytes, uint64_t first, uint64_t count, unsigned width)
 {
-    const layout *l = b->layout;
-    bool single = l->is_struct || l->leaves.items[0].count > 1;
-    uint64_t row = single                                       ? 1
-                   : b->shape.rank > 1 && b->shape.dim[0] <= 32 ? b->shape.dim[0]
-                                                                : A_ROW;
+    if (l->is_struct || l->leaves.items[0].count > 1) row = 1;
     text line = { 0 };
     for (uint64_t i = 0; i < count; i++) {
         uint64_t index = first + i;
         if (i == 0 || index % row == 0) {
             line.length = 0;
-            text_format(&line, "%s[%llu]", b->name, (unsigned long long)index);
-            text_repeat(&line, ' ', width + strlen(b->name) + 4 - line.length);
+            text_format(&line, "%s[%llu]", name, (unsigned long long)index);
+            text_repeat(&line, ' ', width + strlen(name) + 4 - line.length);
         } else {
             text_char(&line, ' ');
         }
@@ -38,7 +35,7 @@ static void print_piece(const buffer *b, const unsigned char *bytes, uint64_t fi
             const leaf *one = &l->leaves.items[f];
             if (f) text_add(&line, "   ");
             if (*one->path) text_format(&line, "%s ", one->path);
-            add_leaf(&line, one, bytes + i * l->size + one->offset, b->direction == DIR_OUT);
+            add_leaf(&line, one, bytes + i * l->size + one->offset, pure);
         }
         if (i + 1 == count || (index + 1) % row == 0) {
             text_char(&line, '\n');
@@ -47,11 +44,21 @@ static void print_piece(const buffer *b, const unsigned char *bytes, uint64_t fi
     }
 }
 
+static unsigned width_of(uint64_t count)
+{
+    return (unsigned)strlen(mem_format("%llu", (unsigned long long)(count ? count - 1 : 0)));
+}
+
+void print_elements(const char *name, const layout *l, const unsigned char *bytes, uint64_t count)
+{
+    print_piece(name, l, A_ROW, false, bytes, 0, count, width_of(count));
+}
+
 bool print_buffer(const buffer *b, uint64_t count)
 {
     if (count > b->count) count = b->count;
-    unsigned width =
-        (unsigned)strlen(mem_format("%llu", (unsigned long long)(count ? count - 1 : 0)));
+    unsigned width = width_of(count);
+    uint64_t row = b->shape.rank > 1 && b->shape.dim[0] <= 32 ? b->shape.dim[0] : A_ROW;
     uint64_t piece = ((1 << 20) / b->layout->size + 1) / 32 * 32 + 32;
     if (b->shape.rank > 1 && b->shape.dim[0] <= 32)
         piece = piece / b->shape.dim[0] * b->shape.dim[0];
@@ -61,7 +68,8 @@ bool print_buffer(const buffer *b, uint64_t count)
     for (uint64_t first = 0; good && first < count; first += piece) {
         uint64_t n = count - first < piece ? count - first : piece;
         good = buffer_read(b, bytes, first, n);
-        if (good) print_piece(b, bytes, first, n, width);
+        if (good)
+            print_piece(b->name, b->layout, row, b->direction == DIR_OUT, bytes, first, n, width);
     }
     data_free(bytes);
     if (!good) library_message(NULL);

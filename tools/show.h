@@ -18,6 +18,7 @@ void show_checks(const step *s);
 
 /* --print NAME[:COUNT] on stdout; COUNT may be `all`. */
 bool print_buffer(const buffer *b, uint64_t count);
+void print_elements(const char *name, const layout *l, const unsigned char *bytes, uint64_t count);
 bool print_requests_bind(const plan *p);
 bool print_requested(const plan *p, const step *s);
 

@@ -516,6 +516,9 @@ typedef struct gpul_global_info {
     const char *symbol;
     uint64_t size, align;
     bool is_constant; /* __constant__ */
+    /* One element, as the source that we compiled declares it; of an array there are size / element->size, all
+     * dimensions together.  NULL: the image has no source, or the type is not known. */
+    const gpul_member *element;
 } gpul_global_info;
 GPUL_API size_t gpul_image_global_count(const gpul_image *image);
 GPUL_API const gpul_global_info *gpul_image_global(const gpul_image *image, size_t index);

@@ -152,6 +152,10 @@ static void global(struct walk *w, gpul_global_info *g)
     FIELD(g->size);
     FIELD(g->align);
     FIELD(g->is_constant);
+    size_t has = g->element != NULL;
+    gpul_member *element = (gpul_member *)g->element;
+    if (table(w, &element, &has, sizeof *element)) member(w, element, 0);
+    g->element = element;
 }
 
 static void diagnostic(struct walk *w, gpul_detail *d)

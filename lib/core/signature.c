@@ -527,7 +527,7 @@ bool gpul__signature_build(gpul_image *image, const gpul__signature_input *input
     struct builder b = { .in = input, .image = image, .arena = &image->arena };
     b.book = (gpul__type_book){ .arena = &image->arena, .scan = input->scan };
     bool ok = !input->probe || gpul__signature_structs(&b.book, input->probe);
-    ok = ok && build_all(&b) && gpul__signature_variables(image, input);
+    ok = ok && build_all(&b) && gpul__signature_variables(image, input, &b.book);
     gpul__arena_free(&b.scratch);
     return ok;
 }

@@ -30,6 +30,7 @@ bool gpul__signature_build(gpul_image *image, const gpul__signature_input *input
 bool gpul__signature_structs(gpul__type_book *book, const gpul__probe *probe);
 
 /* Sizes, alignments and offsets of PTX and CUBIN parameters, and their types as far as these tell. */
-bool gpul__signature_variables(gpul_image *image, const gpul__signature_input *input);
+bool gpul__signature_variables(gpul_image *image, const gpul__signature_input *input,
+                               const gpul__type_book *book);
 
 #endif

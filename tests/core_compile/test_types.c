@@ -174,6 +174,56 @@ static void bounds_shared_memory_and_variables(void **state)
         assert_true(table || strcmp(g->name, "counter") == 0);
         assert_int_equal(g->size, table ? 16 : 4);
         assert_int_equal(g->is_constant, table);
+        assert_non_null(g->element);
+        assert_int_equal(g->element->type, table ? GPUL_I32 : GPUL_F32);
+        assert_int_equal(g->element->size, 4);
+    }
+    gpul_image_free(&image);
+}
+
+/* "name type xN" of every variable, in the order of the image; "?" where the type is not known. */
+static void variables_have_the_types_of_the_source(void **state)
+{
+    (void)state;
+    need_nvrtc();
+    gpul_image *image = compile_text(
+        "#define N 3\nstruct P { float a; int b[2]; };\nstruct Hidden { struct { int x; } in; };\n"
+        "typedef unsigned int word;\nenum kind { A };\ntypedef float row[2];\n"
+        "static __constant__ P ps[N];\n"
+        "extern \"C\" { __device__ word one = 5, two[N][2]; }\n"
+        "__device__ volatile long long big;\n__device__ const float *ptr;\n"
+        "__managed__ int managed[4];\n__device__ __align__(16) float4 wide;\n"
+        "namespace q { namespace r { __constant__ double d = 2.5; __device__ kind k; } }\n"
+        "__device__ row rows[2];\n__device__ Hidden hidden;\n"
+        "#if __CUDA_ARCH__ >= 500\n__device__ short maybe;\n#else\n__device__ char maybe[2];\n#endif\n"
+        "extern \"C\" __global__ void f(float *o, P p) {\n"
+        " o[0] = ps[1].a + one + two[1][0] + big + *ptr + managed[1] + wide.y + (float)q::r::d +\n"
+        "        q::r::k + rows[1][1] + hidden.in.x + maybe + p.a; }\n",
+        OPTS());
+    static const struct {
+        const char *name, *type;
+        uint64_t count;
+    } wanted[] = {
+        { "ps", "P", 3 },          { "one", "word", 1 },          { "two", "word", 6 },
+        { "big", "long long", 1 }, { "ptr", "const float *", 1 }, { "managed", "int", 4 },
+        { "wide", "float4", 1 },   { "q::r::d", "double", 1 },    { "q::r::k", "kind", 1 },
+        { "rows", NULL, 0 },       { "hidden", NULL, 0 },         { "maybe", NULL, 0 }
+    };
+    enum { WANTED = sizeof wanted / sizeof *wanted };
+    assert_int_equal(gpul_image_global_count(image), WANTED);
+    for (size_t i = 0; i < WANTED; i++) {
+        const gpul_global_info *g = NULL;
+        for (size_t k = 0; k < WANTED; k++)
+            if (!strcmp(gpul_image_global(image, k)->name, wanted[i].name))
+                g = gpul_image_global(image, k);
+        assert_non_null(g);
+        if (!wanted[i].type) {
+            assert_null(g->element);
+            continue;
+        }
+        assert_non_null(g->element);
+        assert_string_equal(g->element->type_name, wanted[i].type);
+        assert_int_equal(g->size / g->element->size, wanted[i].count);
     }
     gpul_image_free(&image);
 }
@@ -247,5 +297,6 @@ GPUL_TEST_MAIN("types", cmocka_unit_test(every_kind_of_parameter),
                cmocka_unit_test(namespaces_overloads_and_instances),
                cmocka_unit_test(kernels_of_macros_and_headers),
                cmocka_unit_test(bounds_shared_memory_and_variables),
+               cmocka_unit_test(variables_have_the_types_of_the_source),
                cmocka_unit_test(a_question_that_fails_costs_nothing),
                cmocka_unit_test(texts_of_types_are_understood));
