@@ -62,7 +62,7 @@ static const char *take_spoken(worker *w)
 
 static _Noreturn void be_worker(crew *c, worker *w, int parent)
 {
-    signal(SIGINT, SIG_DFL);
+    interrupts_quiet();
     for (size_t i = 0; i < c->count; i++)
         if (c->workers[i].channel >= 0 && &c->workers[i] != w) close(c->workers[i].channel);
     if (w->spoken) dup2(fileno(w->spoken), STDERR_FILENO);
@@ -172,7 +172,7 @@ static void stop_all(crew *c)
 {
     for (size_t i = 0; i < c->count; i++) {
         if (c->workers[i].channel < 0) continue;
-        kill(c->workers[i].pid, SIGTERM);
+        kill(c->workers[i].pid, SIGINT);
         if (c->workers[i].busy) take_answer(c, &c->workers[i]); /* it may have been done */
         if (c->workers[i].channel >= 0) worker_end(&c->workers[i]);
     }

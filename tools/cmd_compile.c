@@ -1,11 +1,8 @@
 /* gpulaunch compile.  SPDX-License-Identifier: MIT */
-#include <errno.h>
-#include <unistd.h>
-
 #include "commands.h"
 #include "document.h"
 #include "files.h"
-#include "compiling.h"
+#include "dependencies.h"
 
 /* What the name of the output asks for. */
 static gpul_format wanted_form(const char *path, const gpul_image_info *info)
@@ -27,16 +24,21 @@ static bool write_output(const gpul_image *image, const char *path, place at)
     size_t size = form == GPUL_IMAGE_PTX     ? info->ptx_size
                   : form == GPUL_IMAGE_CUBIN ? info->cubin_size
                                              : info->fatbin_size;
-    if (ends_with(path, ".ltoir")) data = NULL;
+    bool lto = ends_with(path, ".ltoir");
+    if (lto) {
+        data = info->ltoir;
+        size = info->ltoir_size;
+    }
     if (!data) {
         message *m = message_at(fail(CODE_IMAGE_FORM, "%s: there is no %s of this image", path,
-                                     ends_with(path, ".ltoir")  ? "LTO-IR"
+                                     lto                        ? "LTO-IR"
                                      : form == GPUL_IMAGE_PTX   ? "PTX"
                                      : form == GPUL_IMAGE_CUBIN ? "machine code"
                                                                 : "fatbin"),
                                 at);
         message_note(m, "%s", info->choice);
-        if (form == GPUL_IMAGE_CUBIN)
+        if (lto) message_hint(m, "-dlto makes LTO-IR");
+        else if (form == GPUL_IMAGE_CUBIN)
             message_hint(m, "-arch sm_90 makes machine code; compute_90 makes PTX only");
         else
             message_hint(m, "-o %.*s.ptx or -o %.*s.cubin", (int)strcspn(path, "."), path,
@@ -53,7 +55,10 @@ static bool write_output(const gpul_image *image, const char *path, place at)
     if (!good) message_at(fail(CODE_FILE_WRITE, "%s cannot be written: %s", path, why), at);
     else if (summary_stream && !same_text(path, "-"))
         fprintf(summary_stream, "%s  %zu bytes of %s for %s\n", path, size,
-                form == GPUL_IMAGE_PTX ? "PTX" : "machine code", *info->arch ? info->arch : "?");
+                lto                      ? "LTO-IR"
+                : form == GPUL_IMAGE_PTX ? "PTX"
+                                         : "machine code",
+                *info->arch ? info->arch : "?");
     return good;
 }
 
@@ -63,31 +68,33 @@ static const char *default_output(const source_file *source, const gpul_image_in
     if (same_text(source->path, "<stdin>")) return "-";
     const char *dot = strrchr(base, '.');
     return mem_format("%.*s.%s", (int)(dot ? (size_t)(dot - base) : strlen(base)), base,
-                      info->cubin ? "cubin" : "ptx");
+                      info->cubin   ? "cubin"
+                      : info->ltoir ? "ltoir"
+                                    : "ptx");
 }
 
-/* The headers are found by their names in the source: NVRTC has no list of what it read. */
-static bool write_dependencies(const source_file *source, const option_use *use, const char *target)
+/* -MD FILE or, in nvcc's words, -MD -MF FILE. */
+static bool dependency_option(const element_list *elements, const option_use **out)
 {
-    output out;
-    const char *why = NULL;
-    if (!output_open(&out, use->text, &why)) {
-        message_at(fail(CODE_FILE_WRITE, "%s cannot be written: %s", use->text, why),
-                   place_of_option(use));
-        return false;
-    }
-    fprintf(out.stream, "%s: %s", target, source->path);
-    for (unsigned i = 1; i <= source->lines.count; i++) {
-        char name[512];
-        if (sscanf(source_line(source, i), " # include \"%511[^\"]\"", name) != 1) continue;
-        const char *path = mem_format("%s%s", source->folder, name);
-        if (access(path, R_OK) == 0) fprintf(out.stream, " \\\n  %s", path);
-    }
-    fputc('\n', out.stream);
-    if (output_close(&out, &why)) return true;
-    message_at(fail(CODE_FILE_WRITE, "%s cannot be written: %s", use->text, why),
-               place_of_option(use));
+    const option_use *md = option_find(elements, OPT_MD), *mf = option_find(elements, OPT_MF);
+    *out = mf ? mf : md;
+    if (!*out || (md && *(*out)->text)) return true;
+    message *m = mf ? fail(CODE_CLI_VALUE, "-MF names the file of -MD, which is not given")
+                    : fail(CODE_CLI_VALUE, "-MD needs a value");
+    message_at_span(m, (*out)->name);
+    message_hint(m, "-MD FILE");
     return false;
+}
+
+/* The image; with dependencies also what the compiler read for it. */
+static gpul_image *compile_recorded(compile_job *job, header_record *record, const option_use *md)
+{
+    if (md && !job->source->is_image && !record_begin(record)) return NULL;
+    job->record = record->file;
+    gpul_image *image = compile_source(job);
+    if (!image && record->file && strstr(gpul_last_error()->log, record->folder))
+        record_unknown(md);
+    return image;
 }
 
 int cmd_compile(element_list *elements)
@@ -100,23 +107,26 @@ int cmd_compile(element_list *elements)
     source_file source;
     element_list all = { 0 };
     session s = { 0 };
-    if (!no_more_words(elements) || !compile_request(&source, &all, elements, file)) return 0;
     const option_use *device = option_find(elements, OPT_DEVICE),
-                     *out = option_find(elements, OPT_OUT), *md = option_find(elements, OPT_MD);
+                     *out = option_find(elements, OPT_OUT), *md;
+    if (!no_more_words(elements) || !dependency_option(elements, &md) ||
+        !compile_request(&source, &all, elements, file))
+        return 0;
     if (device && !session_open(&s, device, false)) return 0;
     compile_job job = { .source = &source, .options = &all, .session = device ? &s : NULL };
-    gpul_image *image = compile_source(&job);
-    bool good = image != NULL;
-    if (good) {
+    header_record record = { 0 };
+    gpul_image *image = compile_recorded(&job, &record, md);
+    if (image) {
         document_image(image);
+        const char *path = out ? out->text : default_output(&source, gpul_image_describe(image));
+        bool good = true;
         if (!option_find(elements, OPT_SYNTAX_ONLY)) {
-            const char *path =
-                out ? out->text : default_output(&source, gpul_image_describe(image));
             if (same_text(path, "-") && summary_stream) summary_stream = stderr;
             good = write_output(image, path, out ? place_of_option(out) : (place){ 0 });
-            if (good && md) good = write_dependencies(&source, md, path);
         }
+        if (good && md) write_dependencies(&record, &source, md, path);
     }
+    record_end(&record);
     gpul_image_free(&image);
     session_close(&s);
     return messages_status();

@@ -228,6 +228,10 @@ gpul_image *compile_source(compile_job *job)
     if (!opts.arch && !job->session) opts.arch = job->arch;
     if (lists.failed || !compile_options_check(job->options)) return NULL;
     if (opts.debug) opts.line_info = false;
+    if (job->record) {
+        *list_add(&lists.flags) = mem_format("--fdevice-time-trace=%s", job->record);
+        opts.no_cache = true;
+    }
     opts.defines = ended(&lists.defines);
     opts.undefines = ended(&lists.undefines);
     opts.include_dirs = ended(&lists.dirs);

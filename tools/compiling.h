@@ -10,6 +10,7 @@ typedef struct compile_job {
     const session *session;      /* NULL: for no device */
     bool line_info;              /* unless the options say otherwise */
     const char *arch;            /* without a device and -arch; NULL: what the library chooses */
+    const char *record; /* where the compiler names the headers that it reads; NULL: nowhere */
     list_of(const char *) expressions;
     list_of(const char *) more_defines; /* of a sweep */
 } compile_job;

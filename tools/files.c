@@ -302,20 +302,61 @@ void convert_scalars(gpul_type to, void *out, gpul_type from, const void *in, ui
 
 /* ---- Writing ---- */
 
+/* Temporary names in use, so that an interrupt can remove them. */
+static char *volatile unfinished[64];
+
+static void remember(char *name)
+{
+    for (size_t i = 0; i < sizeof unfinished / sizeof *unfinished; i++)
+        if (!unfinished[i]) {
+            unfinished[i] = name;
+            return;
+        }
+}
+
+static void forget(const char *name)
+{
+    for (size_t i = 0; i < sizeof unfinished / sizeof *unfinished; i++)
+        if (unfinished[i] == name) unfinished[i] = NULL;
+}
+
+void outputs_remove_unfinished(void)
+{
+    for (size_t i = 0; i < sizeof unfinished / sizeof *unfinished; i++)
+        if (unfinished[i]) unlink(unfinished[i]);
+}
+
+/* /dev/null, a pipe, and what names a file that is open already, /dev/fd/3: written as they are. */
+static bool is_no_plain_file(const char *path)
+{
+    struct stat facts;
+    return starts_with(path, "/dev/") || starts_with(path, "/proc/") ||
+           (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode));
+}
+
+/* Where the path leads: a link keeps pointing at its file. */
+static const char *real_path(const char *path)
+{
+    char *real = realpath(path, NULL);
+    const char *kept = real ? mem_dup(real) : path;
+    free(real);
+    return kept;
+}
+
 bool output_open(output *out, const char *path, const char **why)
 {
     *out = (output){ .path = path };
-    if (same_text(path, "-")) {
+    if (same_text(path, "-") || same_text(path, "/dev/stdout")) {
         out->stream = stdout;
         return true;
     }
-    struct stat facts;
-    if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode)) { /* /dev/null, a pipe: as it is */
-        out->stream = fopen(path, "wb");
+    if (is_no_plain_file(path)) {
+        out->stream = fopen(path, "ab");
         if (!out->stream) *why = strerror(errno);
         return out->stream != NULL;
     }
-    char *name = mem_format("%s.%ld.part", path, (long)getpid());
+    out->path = real_path(path);
+    char *name = mem_format("%s.%ld.part", out->path, (long)getpid());
     int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     out->stream = fd >= 0 ? fdopen(fd, "wb") : NULL;
     if (!out->stream) {
@@ -327,6 +368,7 @@ bool output_open(output *out, const char *path, const char **why)
         return false;
     }
     out->temporary = name;
+    remember(name);
     return true;
 }
 
@@ -344,6 +386,7 @@ bool output_close(output *out, const char **why)
         good = false;
     }
     if (out->temporary && !good) unlink(out->temporary);
+    forget(out->temporary);
     out->stream = NULL;
     return good;
 }
@@ -352,5 +395,6 @@ void output_abandon(output *out)
 {
     if (out->stream && out->stream != stdout) fclose(out->stream);
     if (out->temporary) unlink(out->temporary);
+    forget(out->temporary);
     out->stream = NULL;
 }

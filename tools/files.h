@@ -76,5 +76,6 @@ typedef struct output {
 bool output_open(output *out, const char *path, const char **why);
 bool output_close(output *out, const char **why); /* false: nothing stands under the final name */
 void output_abandon(output *out);
+void outputs_remove_unfinished(void); /* from a signal handler, before the process ends */
 
 #endif

@@ -5,10 +5,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "session.h"
 
 volatile int interrupted;
-static volatile sig_atomic_t held;
+static volatile sig_atomic_t held, quiet;
 
 static struct {
     pthread_mutex_t lock;
@@ -37,6 +38,7 @@ static void *watcher(void *unused)
                         "hint: a larger --timeout, or look for a loop that does not end\n",
                         CODE_EXECUTE_TIMEOUT, layer_of(CODE_EXECUTE_TIMEOUT), watch.what,
                         watch.seconds);
+            outputs_remove_unfinished();
             _exit(EXIT_TIMEOUT);
         }
     watch.running = false;
@@ -93,8 +95,9 @@ static void on_interrupt(int number)
         return;
     }
     static const char line[] = "\ngpulaunch: interrupted\n";
-    ssize_t ignored = write(STDERR_FILENO, line, sizeof line - 1);
+    ssize_t ignored = quiet ? 0 : write(STDERR_FILENO, line, sizeof line - 1);
     (void)ignored;
+    outputs_remove_unfinished();
     _exit(EXIT_INTERRUPTED);
 }
 
@@ -103,6 +106,12 @@ void interrupts_start(void)
     struct sigaction action = { .sa_handler = on_interrupt };
     sigaction(SIGINT, &action, NULL);
     signal(SIGPIPE, SIG_DFL);
+}
+
+void interrupts_quiet(void)
+{
+    held = 0;
+    quiet = 1;
 }
 
 void interrupts_hold(bool hold)

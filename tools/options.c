@@ -87,6 +87,14 @@ static void unknown(const word *w, unsigned commands)
     }
 }
 
+/* nvcc's words are -MD -MF FILE. */
+static bool behind_md(const word *next)
+{
+    size_t ignored;
+    const option_row *row = next->text[0] == '-' ? match(next->text, CMD_COMPILE, &ignored) : NULL;
+    return row && row->id == OPT_MF;
+}
+
 bool options_parse(element_list *out, const word *const *words, size_t count, unsigned commands)
 {
     bool good = true, ended = false;
@@ -129,6 +137,8 @@ bool options_parse(element_list *out, const word *const *words, size_t count, un
         }
         if (value_at) {
             use.value = span_from(w, value_at);
+        } else if (row->id == OPT_MD && i + 1 < count && behind_md(words[i + 1])) {
+            use.value = (span){ 0 }; /* -MF has it */
         } else if (row->value == '=') {
             size_t ignored;
             bool last = i + 1 == count;

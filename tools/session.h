@@ -39,6 +39,7 @@ void capture_end(const session *s, FILE *to);
 bool limit_time(double seconds, const char *what, gpul_device *device);
 void interrupts_start(void); /* Ctrl-C: leftovers are removed, exit 130 */
 extern volatile int interrupted;
+void interrupts_quiet(void);     /* in a worker: ends without a word, its parent reports */
 void interrupts_hold(bool hold); /* bench: finish the point, then stop */
 
 /* Where words for people go: stdout, or stderr when stdout carries data; NULL: nowhere (-q). */
