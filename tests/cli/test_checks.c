@@ -120,6 +120,39 @@ static void medians(void **state)
     assert_false(series_apart(&s, &s));
 }
 
+/* Long arrays are compared by stretches: what stands in them is found all the same. */
+static void stretches(void **state)
+{
+    (void)state;
+    enum { LONG = 5000 };
+    static float got[LONG], expected[LONG], second[LONG];
+    buffer b = {
+        .name = "y", .layout = layout_plain(GPUL_F32, 1), .shape = shape_flat(LONG), .count = LONG
+    };
+    expectation e = { .buffer = &b };
+    comparison c;
+    for (int i = 0; i < LONG; i++) got[i] = expected[i] = second[i] = (float)i;
+    got[1024] = -1;
+    expected[4095] = -1;
+    got[3000] = expected[3000] = NAN;
+    got[3001] = expected[3001] = INFINITY;
+    second[4999] = 7;
+    compare_begin(&c, 100);
+    compare_range(&c, &e, 0, LONG, (const void *)got, (const void *)expected, NULL,
+                  (const void *)second);
+    compare_end(&c, &e);
+    assert_int_equal(c.total, LONG);
+    assert_int_equal(c.scalars, LONG - 2);
+    assert_int_equal(c.nans, 1);
+    assert_int_equal(c.first.items[0].index, 1024);
+    assert_int_equal(c.first.items[1].index, 3000);
+    assert_int_equal(c.first.items[2].index, 3001); /* the second run did not write it so */
+    assert_int_equal(c.first.items[3].index, 4095);
+    assert_int_equal(c.first.items[4].index, 4999);
+    assert_int_equal(c.bad, 5);
+    assert_int_equal(c.unset, 4); /* these and the first, which differs from both */
+}
+
 static void statuses(void **state)
 {
     (void)state;
@@ -137,4 +170,5 @@ static void statuses(void **state)
 }
 
 GPUL_TEST_MAIN("cli checks", cmocka_unit_test(tolerances), cmocka_unit_test(where),
-               cmocka_unit_test(integers), cmocka_unit_test(medians), cmocka_unit_test(statuses));
+               cmocka_unit_test(integers), cmocka_unit_test(medians), cmocka_unit_test(stretches),
+               cmocka_unit_test(statuses));
