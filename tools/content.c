@@ -343,6 +343,11 @@ static uint64_t key_of(const content *c, const leaf *f)
     return gen_key(seed, name);
 }
 
+uint64_t content_key(const content *c)
+{
+    return key_of(c, c->leaf ? c->leaf : &c->layout->leaves.items[0]);
+}
+
 bool content_read(const content *c, void *out, uint64_t first, uint64_t count)
 {
     size_t size = c->layout->size;

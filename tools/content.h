@@ -40,6 +40,7 @@ shape content_shape(const content *c);
 
 /* Elements first to first + count - 1 into `out`; false when a file fails. */
 bool content_read(const content *c, void *out, uint64_t first, uint64_t count);
+uint64_t content_key(const content *c); /* of its random values, by gen.h */
 void content_free(content *c);
 
 /* "'a' is float, but ..." for one value that does not fit. */

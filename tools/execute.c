@@ -8,7 +8,11 @@
 #include "timeline.h"
 #include "values.h"
 
-enum { FENCE = 4096, STAGING = 8 << 20 };
+enum {
+    FENCE = 4096,
+    STAGING = 8 << 20,
+    MADE_THERE = 32 << 20 /* bytes from which compiling a kernel (0.1 s) is faster than the host */
+};
 
 static device_buffer *of(const buffer *b)
 {
@@ -113,6 +117,7 @@ void execution_free(execution *x)
     }
     x->allocated.count = 0;
     for (size_t i = 0; i < x->plan->buffers.count; i++) x->plan->buffers.items[i]->device = NULL;
+    maker_free(&x->maker);
     gpul_module_free(&x->module);
 }
 
@@ -161,9 +166,24 @@ static bool stream_file(buffer *b, const content *c, bool *done)
     return status == GPUL_OK;
 }
 
-bool buffer_write_content(buffer *b, const content *c)
+/* Values of a large buffer that a GPU makes by itself; the first time its kernels are compiled.  Where they
+ * cannot be, for want of NVRTC, the host makes the same bits. */
+static bool make_on_device(execution *x, buffer *b, const content *c, bool *done)
+{
+    *done =
+        x->session->info->backend == GPUL_BACKEND_CUDA && b->bytes >= MADE_THERE && maker_knows(c);
+    if (*done && maker_open(&x->maker, x->session->device)) {
+        inform(0, "%s is made on the host: %s", b->name, gpul_last_error()->message);
+        *done = false;
+    }
+    return !*done || (maker_make(&x->maker, of(b)->view, c) == GPUL_OK &&
+                      gpul_sync(x->session->device) == GPUL_OK);
+}
+
+bool buffer_write_content(execution *x, buffer *b, const content *c)
 {
     bool done, good = fill_on_device(b, c, &done);
+    if (good && !done) good = make_on_device(x, b, c, &done);
     if (good && !done) good = stream_file(b, c, &done);
     size_t size = b->layout->size;
     uint64_t piece = STAGING / size ? STAGING / size : 1;
@@ -195,7 +215,7 @@ bool execution_fill(execution *x, size_t index)
         buffer *b = x->plan->buffers.items[i];
         if (b->step != index) continue;
         if (b->content) {
-            if (!buffer_write_content(b, b->content)) return false;
+            if (!buffer_write_content(x, b, b->content)) return false;
         } else if (b->direction != DIR_SCRATCH && b->spec.source != SOURCE_NOINIT &&
                    !buffer_poison(b, x->pattern)) {
             library_message(x->plan);

@@ -4,6 +4,7 @@
 #define TOOLS_EXECUTE_H
 
 #include "expect.h"
+#include "gen_device.h"
 #include "session.h"
 
 typedef struct device_buffer {
@@ -23,6 +24,7 @@ typedef struct execution {
     void (*after_step)(void *user, struct execution *x,
                        size_t step); /* results are there to be read */
     void *user;
+    maker maker;      /* of large contents, on a GPU */
     double *times_ns; /* of each step, the whole group of launches */
     list_of(device_buffer *) allocated;
 } execution;
@@ -46,7 +48,7 @@ bool execution_run(execution *x);
 bool execution_passed(const execution *x);
 
 bool buffer_read(const buffer *b, void *out, uint64_t first, uint64_t count);
-bool buffer_write_content(buffer *b, const content *c);
+bool buffer_write_content(execution *x, buffer *b, const content *c);
 bool buffer_poison(buffer *b, unsigned char pattern);
 void execution_free(execution *x);
 

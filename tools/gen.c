@@ -2,40 +2,28 @@
  * that every machine gives the same bits.  SPDX-License-Identifier: MIT */
 #include "gen.h"
 
-#include <math.h>
-#include <string.h>
-
-__extension__ typedef unsigned __int128 wide_int;
-
-/* The finaliser of SplitMix64 (Steele, Lea, Flood 2014). */
-static uint64_t mix(uint64_t z)
-{
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
+#include "gen_core.h"
 
 uint64_t gen_key(uint64_t seed, const char *name)
 {
-    uint64_t key = mix(seed + 0x9e3779b97f4a7c15u);
-    for (; *name; name++) key = mix(key ^ (unsigned char)*name) + 0x9e3779b97f4a7c15u;
+    uint64_t key = gen_mix(seed + 0x9e3779b97f4a7c15u);
+    for (; *name; name++) key = gen_mix(key ^ (unsigned char)*name) + 0x9e3779b97f4a7c15u;
     return key;
 }
 
 uint64_t gen_bits(uint64_t key, uint64_t index)
 {
-    return mix(mix(key + (index + 1) * 0x9e3779b97f4a7c15u) ^ key);
+    return gen_core_bits(key, index);
 }
 
 double gen_unit(uint64_t key, uint64_t index)
 {
-    return (double)(gen_bits(key, index) >> 11) * 0x1p-53;
+    return gen_core_unit(key, index);
 }
 
 uint64_t gen_below(uint64_t key, uint64_t index, uint64_t limit)
 {
-    uint64_t bits = gen_bits(key, index);
-    return limit ? (uint64_t)((wide_int)bits * limit >> 64) : bits;
+    return gen_core_below(key, index, limit);
 }
 
 /* The natural logarithm of 0 < x < 1 by the series of atanh. */
