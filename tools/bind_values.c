@@ -142,9 +142,8 @@ static bool one_value(const target *t, span at, void *out, const char **source)
     if (!fault) {
         if (value_vanishes(t->type, out, begin(at), length_of(at)))
             message_at_span(message_new(SEVERITY_WARNING, CODE_ARGS_RANGE,
-                                        "%s is too small for '%s', %s %s: it becomes 0",
-                                        text_at(at), t->name,
-                                        strchr("aeiou", *t->type_text) ? "an" : "a", t->type_text),
+                                        "%s is too small for '%s', %s: it becomes 0", text_at(at),
+                                        t->name, with_article(t->type_text)),
                             at);
         return true;
     }

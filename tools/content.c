@@ -40,16 +40,14 @@ message *value_message(value_fault fault, span at, const char *name, const char 
                        gpul_type type, place declared)
 {
     const char *given = mem_copy(begin(at), length_of(at));
-    const char *article = strchr("aeiou", *type_text) ? "an" : "a";
+    const char *kind = with_article(type_text);
     const char *whole = value_whole_text(given, strlen(given));
     message *m;
     if (fault == VALUE_RANGE && type_highest(type)) {
-        m = fail(CODE_ARGS_RANGE, "%s does not fit in '%s', %s %s (%s to %s)",
-                 whole ? whole : given, name, article, type_text, type_lowest(type),
-                 type_highest(type));
+        m = fail(CODE_ARGS_RANGE, "%s does not fit in '%s', %s (%s to %s)", whole ? whole : given,
+                 name, kind, type_lowest(type), type_highest(type));
     } else if (fault == VALUE_RANGE) {
-        m = fail(CODE_ARGS_RANGE, "%s is too large for '%s', %s %s", given, name, article,
-                 type_text);
+        m = fail(CODE_ARGS_RANGE, "%s is too large for '%s', %s", given, name, kind);
     } else if (fault == VALUE_OCTAL) {
         m = fail(CODE_ARGS_TYPE, "'%s' is %s, and \"%s\" can be read as ten or eight: no leading 0",
                  name, type_text, given);

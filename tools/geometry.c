@@ -205,8 +205,12 @@ static bool check_block(const plan *p, const step *s)
                             : mem_format("device %d, %s (sm_%d%d)", d->ordinal, d->name,
                                          d->compute_major, d->compute_minor);
     int axis = -1;
+    unsigned allowed = 0; /* along that axis */
     for (int i = 0; i < 3; i++)
-        if (d->max_block[i] && s->block[i] > d->max_block[i]) axis = i;
+        if (d->max_block[i] && s->block[i] > d->max_block[i]) {
+            axis = i;
+            allowed = d->max_block[i];
+        }
     if ((most && threads > most) || axis >= 0) {
         message *m;
         if (most && threads > most)
@@ -218,8 +222,7 @@ static bool check_block(const plan *p, const step *s)
                      (unsigned long long)most);
         else
             m = fail(CODE_LAUNCH_LIMIT, "block %s: %llu threads in %c; this device allows %u",
-                     dims_text(s->block), (unsigned long long)s->block[axis], "xyz"[axis],
-                     d -> max_block[axis]);
+                     dims_text(s->block), (unsigned long long)s->block[axis], "xyz"[axis], allowed);
         message_at(m, block_place(s));
         message_note(m, "%s: at most %llu threads, %u x %u x %u", where, (unsigned long long)most,
                      d->max_block[0], d->max_block[1], d->max_block[2]);

@@ -141,3 +141,8 @@ const char *message_rendered(const message *m)
     render_message(&out, m, ERRORS_FULL, false);
     return text_of(&out);
 }
+
+const char *with_article(const char *noun)
+{
+    return mem_format("%s %s", *noun && strchr("aeiou", *noun) ? "an" : "a", noun);
+}

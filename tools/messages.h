@@ -63,6 +63,8 @@ int messages_status(void);   /* of the first error; 0 */
 void messages_flush(void);   /* shows what was not shown yet */
 void messages_restart(void); /* forgets all: the next case of a check */
 
+const char *with_article(const char *noun); /* "a float", "an int" */
+
 /* Renders one message as --errors=full does, without colour: for reports. */
 const char *message_rendered(const message *m);
 
