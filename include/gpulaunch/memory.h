@@ -1,5 +1,5 @@
 /* Memory of every kind: managed, pinned, pooled, growing, registered, foreign and shared with other
- * processes; advice, two-dimensional copies and fills.  gpul_alloc and the plain copies are in
+ * processes; advice, copies of rectangles and boxes, fills of rectangles.  gpul_alloc and the plain copies are in
  * gpulaunch.h.  SPDX-License-Identifier: MIT
  *
  * A kind that the device or its driver lacks is refused with GPUL_E_UNSUPPORTED; nothing is replaced by
@@ -103,7 +103,7 @@ GPUL_API gpul_status gpul_buffer_share(gpul_shared *out, gpul_buffer *buffer);
 GPUL_API gpul_status gpul_open_shared(gpul_buffer **out, gpul_device *device,
                                       const gpul_shared *shared, const gpul_alloc_opts *opts);
 
-/* ---- Two dimensions ------------------------------------------------------------------------ */
+/* ---- Two and three dimensions -------------------------------------------------------------- */
 
 /* A buffer whose rows begin `*pitch` bytes apart, as the device likes them best; of `height` rows with
  * `width` bytes in use each. */
@@ -127,6 +127,22 @@ typedef struct gpul_plane {
  * rows outside a buffer or array and rectangles of one buffer that overlap are refused. */
 GPUL_API gpul_status gpul_copy_2d(const gpul_plane *destination, const gpul_plane *source,
                                   size_t width, size_t height, gpul_stream *stream);
+
+/* Where a box of bytes lies, as gpul_plane, with layers of rows. */
+typedef struct gpul_box {
+    const gpul_buffer *buffer;
+    void *host; /* of a source it is only read */
+    const gpul_array *array;
+    size_t offset;     /* bytes from its start to the box's first byte; arrays: in the row */
+    size_t row, layer; /* arrays: the first row and the first layer; else 0 */
+    size_t pitch;      /* bytes from row to row; 0: rows lie one behind the other.  Arrays: 0 */
+    size_t rows; /* rows from layer to layer; 0: layers lie one behind the other.  Arrays: 0 */
+} gpul_box;
+#define gpul_box(...) (&(gpul_box){ __VA_ARGS__ })
+
+/* Copies `depth` layers of `height` rows of `width` bytes, by the rules of gpul_copy_2d. */
+GPUL_API gpul_status gpul_copy_3d(const gpul_box *destination, const gpul_box *source, size_t width,
+                                  size_t height, size_t depth, gpul_stream *stream);
 
 /* Repeats a pattern of 1, 2 or 4 bytes in `height` rows of `width` bytes; `offset`, `pitch` and `width` are
  * multiples of it. */

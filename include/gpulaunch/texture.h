@@ -20,22 +20,41 @@ typedef struct gpul_array_opts {
     unsigned channels;    /* 1, 2 or 4; 0: 1 */
     size_t width, height; /* elements; height 0: one dimension */
     size_t depth;         /* 0: one or two dimensions; with .layered: how many layers */
-    bool layered;     /* layers of one or two dimensions, read without interpolation between them */
-    bool cube;        /* depth is 6 faces, with .layered 6 for each cube */
-    bool surface;     /* kernels write to it through a surface */
-    bool gather;      /* for tex2Dgather */
-    const void *init; /* all elements, row behind row and layer behind layer */
+    bool layered; /* layers of one or two dimensions, read without interpolation between them */
+    bool cube;    /* depth is 6 faces, with .layered 6 for each cube */
+    bool surface; /* kernels write to it through a surface */
+    bool gather;  /* for tex2Dgather */
+    unsigned
+        levels; /* of a mipmap, each half as large as the one before; 0: 1, which is no mipmap */
+    const void *init; /* all elements, row behind row and layer behind layer; of level 0 */
     const char *name; /* in messages; NULL: "array" */
 } gpul_array_opts;
 #define gpul_array_opts(...) GPUL_OPTIONS(gpul_array_opts, __VA_ARGS__)
 
-/* Thread-safety: one at a time.  gpul_copy_2d copies rectangles of it. */
+/* Thread-safety: one at a time.  gpul_copy_2d and gpul_copy_3d copy parts of it.  Of a mipmap these calls, and
+ * those below, mean level 0. */
 typedef struct gpul_array gpul_array;
 GPUL_API gpul_status gpul_array_new(gpul_array **out, gpul_device *device,
                                     const gpul_array_opts *opts);
 GPUL_API void gpul_array_free(gpul_array **array);
 GPUL_API size_t gpul_array_bytes(const gpul_array *array); /* of all elements, without padding */
 GPUL_API void *gpul_array_handle(const gpul_array *array); /* the CUarray */
+
+/* A level of a mipmap (0 the largest) as an array of its own, to be written, copied and drawn to.  It keeps the
+ * mipmap alive.  `name` NULL: the mipmap's. */
+GPUL_API gpul_status gpul_array_level(gpul_array **out, gpul_array *mipmap, unsigned level,
+                                      const char *name);
+
+/* The sizes of an array or a level in elements; height and depth 0 where there is none.  `levels` is 1 of
+ * what is no mipmap. */
+typedef struct gpul_array_info {
+    gpul_type type;
+    unsigned channels, levels;
+    size_t width, height, depth;
+} gpul_array_info;
+GPUL_API gpul_status gpul_array_describe(gpul_array_info *out, const gpul_array *array);
+GPUL_API void *
+gpul_array_mipmap_handle(const gpul_array *array); /* the CUmipmappedArray, or NULL */
 
 /* All elements, as for .init.  As gpul_write and gpul_read: with a stream only queued. */
 GPUL_API gpul_status gpul_array_write(gpul_array *destination, const void *source,
@@ -53,7 +72,8 @@ typedef enum gpul_edge {
     GPUL_EDGE_MIRROR     /* needs .normalized */
 } gpul_edge;
 
-/* Exactly one of array and buffer is set.  A buffer with .height is read in two dimensions (tex2D), its rows
+/* Exactly one of array and buffer is set.  A mipmap is read with all its levels (tex2DLod); a surface, and a texture
+ * of a level (gpul_array_level), is of one.  A buffer with .height is read in two dimensions (tex2D), its rows
  * .pitch bytes apart; without, in one and by whole numbers (tex1Dfetch). */
 typedef struct gpul_texture_opts {
     gpul_array *array;
@@ -69,6 +89,11 @@ typedef struct gpul_texture_opts {
     bool srgb;                   /* 8-bit channels are decoded from sRGB */
     gpul_edge edge[3];
     float border[4];
+    unsigned anisotropy; /* samples for what is seen at an angle: 2 to 16; 0: 1 */
+    /* Of a mipmap, whose coordinates are .normalized: */
+    bool mip_linear;        /* interpolates between levels; as .linear */
+    float mip_bias;         /* is added to the level */
+    float mip_min, mip_max; /* the levels that are read; mip_max 0: to the smallest */
 } gpul_texture_opts;
 #define gpul_texture_opts(...) GPUL_OPTIONS(gpul_texture_opts, __VA_ARGS__)
 

@@ -1,5 +1,4 @@
-/* Arrays: their life, and copies of the whole.  Rectangles are in buffer_2d.c.
- * SPDX-License-Identifier: MIT */
+/* Arrays and mipmaps: their life.  Copies are in copy_box.c.  SPDX-License-Identifier: MIT */
 #include "core/buffer.h"
 #include "core/context.h"
 #include "core/device_failure.h"
@@ -29,8 +28,11 @@ static void drop(gpul_array *array)
 {
     if (!gpul__refs_drop(&array->refs)) return;
     bool pushed;
-    if (array->handle && gpul__enter_quietly(array->device, &pushed)) {
-        gpul__api(array->device)->ArrayDestroy(array->handle);
+    if (array->whole) {
+        drop(array->whole); /* which has the memory of its levels */
+    } else if ((array->handle || array->mipmap) && gpul__enter_quietly(array->device, &pushed)) {
+        if (array->mipmap) gpul__api(array->device)->MipmappedArrayDestroy(array->mipmap);
+        else gpul__api(array->device)->ArrayDestroy(array->handle);
         gpul__leave(array->device, pushed);
     }
     gpul__device_drop(array->device);
@@ -52,6 +54,16 @@ static gpul_status fail_shape(const gpul_array_opts *o, const char *why)
                       o->depth, o->layered ? ", layered" : "", o->cube ? ", of cubes" : "", why);
 }
 
+/* The levels until every extent is 1; layers are not halved. */
+static unsigned most_levels(const gpul_array_opts *o)
+{
+    size_t largest = o->width > o->height ? o->width : o->height;
+    if (!o->layered && !o->cube && o->depth > largest) largest = o->depth;
+    unsigned levels = 1;
+    for (; largest > 1; largest >>= 1) levels++;
+    return levels;
+}
+
 static gpul_status check_shape(const gpul_array_opts *o, size_t element, size_t *bytes)
 {
     size_t rows = o->height ? o->height : 1, layers = o->depth ? o->depth : 1;
@@ -64,6 +76,12 @@ static gpul_status check_shape(const gpul_array_opts *o, size_t element, size_t 
         (o->width != o->height || o->depth % 6 || !o->depth || (!o->layered && o->depth != 6)))
         return fail_shape(o, "a cube has six faces that are as wide as high");
     if (o->gather && (!o->height || o->depth)) return fail_shape(o, "gather needs two dimensions");
+    unsigned most = most_levels(o);
+    if (o->levels > most)
+        return gpul__fail(
+            GPUL__ARGS_INVALID, (.call = "gpul_array_new"),
+            "%u levels of %zux%zux%zu elements: the last of %u is one element already", o->levels,
+            o->width, o->height, o->depth, most);
     if (__builtin_mul_overflow(o->width, element, bytes) ||
         __builtin_mul_overflow(*bytes, rows, bytes) ||
         __builtin_mul_overflow(*bytes, layers, bytes))
@@ -71,8 +89,9 @@ static gpul_status check_shape(const gpul_array_opts *o, size_t element, size_t 
     return GPUL_OK;
 }
 
+/* *entry gets the name of the last entry that was called. */
 static CUresult create(gpul_array *array, const gpul_array_opts *o, CUarray_format format,
-                       unsigned channels)
+                       const char **entry)
 {
     const gpul__driver *driver = gpul__api(array->device);
     CUDA_ARRAY3D_DESCRIPTOR desc = {
@@ -80,14 +99,22 @@ static CUresult create(gpul_array *array, const gpul_array_opts *o, CUarray_form
         .Height = o->height,
         .Depth = o->depth,
         .Format = format,
-        .NumChannels = channels,
+        .NumChannels = array->channels,
         .Flags = (o->layered ? CUDA_ARRAY3D_LAYERED : 0u) |
                  (o->surface ? CUDA_ARRAY3D_SURFACE_LDST : 0u) |
                  (o->cube ? CUDA_ARRAY3D_CUBEMAP : 0u) |
                  (o->gather ? CUDA_ARRAY3D_TEXTURE_GATHER : 0u),
     };
-    if (!driver->ArrayDestroy) return CUDA_ERROR_NOT_SUPPORTED;
-    return GPUL__CALL(driver, Array3DCreate, &array->handle, &desc);
+    *entry = o->levels > 1 ? "cuMipmappedArrayCreate" : "cuArray3DCreate";
+    if (o->levels <= 1)
+        return driver->ArrayDestroy ? GPUL__CALL(driver, Array3DCreate, &array->handle, &desc)
+                                    : CUDA_ERROR_NOT_SUPPORTED;
+    if (!driver->MipmappedArrayDestroy || !driver->MipmappedArrayGetLevel)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    CUresult result = GPUL__CALL(driver, MipmappedArrayCreate, &array->mipmap, &desc, o->levels);
+    if (result != CUDA_SUCCESS) return result;
+    *entry = "cuMipmappedArrayGetLevel";
+    return driver->MipmappedArrayGetLevel(&array->handle, array->mipmap, 0);
 }
 
 gpul_status gpul_array_new(gpul_array **out, gpul_device *device, const gpul_array_opts *opts)
@@ -116,19 +143,23 @@ gpul_status gpul_array_new(gpul_array **out, gpul_device *device, const gpul_arr
     array->height = opts->height;
     array->depth = opts->depth;
     array->element = channel * channels;
+    array->channels = channels;
+    array->levels = opts->levels ? opts->levels : 1;
+    array->layered = opts->layered || opts->cube;
     array->type = opts->type;
     array->surface = opts->surface;
     array->name = gpul__strdup(opts->name ? opts->name : "array");
     bool pushed;
     status = array->name ? gpul__enter(device, &pushed, "gpul_array_new") : gpul__no_memory();
     if (status == GPUL_OK) {
-        CUresult result = create(array, opts, format, channels);
+        const char *entry;
+        CUresult result = create(array, opts, format, &entry);
         if (result == CUDA_ERROR_OUT_OF_MEMORY && !atomic_load(&device->fault)) {
-            status = gpul__fail_exhausted(device, result, "cuArray3DCreate", bytes, array->name);
+            status = gpul__fail_exhausted(device, result, entry, bytes, array->name);
             gpul__leave(device, pushed);
         } else {
-            status = gpul__leave_with(device, pushed, GPUL__MEMORY_FAILED, result,
-                                      "cuArray3DCreate", "an array cannot be made");
+            status = gpul__leave_with(device, pushed, GPUL__MEMORY_FAILED, result, entry,
+                                      "an array cannot be made");
         }
         if (result == CUDA_ERROR_INVALID_VALUE && !atomic_load(&device->fault))
             gpul__hint("the shape may be over the device's limits: texture_2d and texture_3d of "
@@ -143,6 +174,74 @@ gpul_status gpul_array_new(gpul_array **out, gpul_device *device, const gpul_arr
     return status;
 }
 
+/* An extent of a level; 0 stays 0, and nothing gets smaller than 1. */
+static size_t halved(size_t extent, unsigned level)
+{
+    size_t small = extent >> level;
+    return small || !extent ? small : 1;
+}
+
+gpul_status gpul_array_level(gpul_array **out, gpul_array *mipmap, unsigned level, const char *name)
+{
+    static const char call[] = "gpul_array_level";
+    GPUL__OUT(out, NULL);
+    GPUL__NEED(mipmap);
+    if (!mipmap->mipmap)
+        return gpul__fail(GPUL__ARGS_INVALID, (.call = call), "%s is no mipmap: it has one level",
+                          mipmap->name);
+    if (level >= mipmap->levels)
+        return gpul__fail(GPUL__ARGS_INVALID, (.call = call),
+                          "level %u of %s, which has %u: they count from 0", level, mipmap->name,
+                          mipmap->levels);
+    gpul_array *array = gpul__calloc(1, sizeof *array);
+    if (!array) return gpul__no_memory();
+    gpul__refs_init(&array->refs);
+    gpul__device_take(mipmap->device);
+    gpul__refs_take(&mipmap->refs);
+    array->device = mipmap->device;
+    array->whole = mipmap;
+    array->element = mipmap->element;
+    array->type = mipmap->type;
+    array->channels = mipmap->channels;
+    array->levels = 1;
+    array->surface = mipmap->surface;
+    array->layered = mipmap->layered;
+    array->width = halved(mipmap->width, level);
+    array->height = halved(mipmap->height, level);
+    array->depth = mipmap->layered ? mipmap->depth : halved(mipmap->depth, level);
+    array->name = gpul__strdup(name ? name : mipmap->name);
+    bool pushed;
+    gpul_status status =
+        array->name ? gpul__enter(array->device, &pushed, call) : gpul__no_memory();
+    if (status == GPUL_OK) {
+        CUresult result =
+            gpul__api(array->device)->MipmappedArrayGetLevel(&array->handle, mipmap->mipmap, level);
+        status = gpul__leave_with(array->device, pushed, GPUL__MEMORY_FAILED, result,
+                                  "cuMipmappedArrayGetLevel", "a level of an array cannot be had");
+    }
+    if (status == GPUL_OK) *out = array;
+    else drop(array);
+    return status;
+}
+
+gpul_status gpul_array_describe(gpul_array_info *out, const gpul_array *array)
+{
+    GPUL__OUT(out, (gpul_array_info){ 0 });
+    GPUL__NEED(array);
+    *out = (gpul_array_info){ .type = array->type,
+                              .channels = array->channels,
+                              .levels = array->levels,
+                              .width = array->width,
+                              .height = array->height,
+                              .depth = array->depth };
+    return GPUL_OK;
+}
+
+void *gpul_array_mipmap_handle(const gpul_array *array)
+{
+    return array ? array->mipmap : NULL;
+}
+
 size_t gpul_array_bytes(const gpul_array *array)
 {
     if (!array) return 0;
@@ -153,43 +252,4 @@ size_t gpul_array_bytes(const gpul_array *array)
 void *gpul_array_handle(const gpul_array *array)
 {
     return array ? array->handle : NULL;
-}
-
-/* `to` or `from` is NULL: that side is the array. */
-static gpul_status copy_whole(const gpul_array *array, void *to, const void *from,
-                              gpul_stream *stream, const char *call)
-{
-    size_t row = array->width * array->element;
-    CUDA_MEMCPY3D copy = { .srcMemoryType = from ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_ARRAY,
-                           .srcHost = from,
-                           .srcArray = from ? NULL : array->handle,
-                           .srcPitch = row,
-                           .srcHeight = array->height ? array->height : 1,
-                           .dstMemoryType = to ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_ARRAY,
-                           .dstHost = to,
-                           .dstArray = to ? NULL : array->handle,
-                           .dstPitch = row,
-                           .dstHeight = array->height ? array->height : 1,
-                           .WidthInBytes = row,
-                           .Height = array->height ? array->height : 1,
-                           .Depth = array->depth ? array->depth : 1 };
-    gpul__transfer t = { .call = call, .device = array->device, .caller_stream = stream };
-    gpul_status status = gpul__transfer_begin(&t);
-    if (status != GPUL_OK) return status;
-    CUresult result = GPUL__CALL(gpul__api(t.device), Memcpy3DAsync, &copy, t.stream);
-    return gpul__transfer_finish(&t, result, "cuMemcpy3DAsync");
-}
-
-gpul_status gpul_array_write(gpul_array *destination, const void *source, gpul_stream *stream)
-{
-    GPUL__NEED(destination);
-    GPUL__NEED(source);
-    return copy_whole(destination, NULL, source, stream, "gpul_array_write");
-}
-
-gpul_status gpul_array_read(void *destination, const gpul_array *source, gpul_stream *stream)
-{
-    GPUL__NEED(destination);
-    GPUL__NEED(source);
-    return copy_whole(source, destination, NULL, stream, "gpul_array_read");
 }

@@ -67,6 +67,11 @@ static inline bool gpul__rows_span(size_t *out, size_t pitch, size_t width, size
            !__builtin_add_overflow(*out, width, out);
 }
 
+/* GL0810: rows that are longer than their pitch, and more of them than there are addresses. */
+gpul_status gpul__fail_pitch(const char *call, const char *role, size_t pitch, size_t width);
+gpul_status gpul__fail_large(const char *call, const char *role, size_t width, size_t height,
+                             size_t depth);
+
 /* One operation on memory: what the entries share around the driver call itself.  Without a stream of the
  * caller's its end is waited for. */
 typedef struct gpul__transfer {

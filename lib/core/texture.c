@@ -18,6 +18,29 @@ struct gpul_texture {
 
 #define INVALID(...) gpul__fail(GPUL__ARGS_INVALID, (.call = "gpul_texture_new"), __VA_ARGS__)
 
+static bool is_mipmap(const gpul_texture_opts *o)
+{
+    return o->array && o->array->mipmap && !o->surface;
+}
+
+static gpul_status check_levels(const gpul_texture_opts *o)
+{
+    bool asked = o->mip_linear || o->mip_bias != 0 || o->mip_min != 0 || o->mip_max != 0;
+    if (!is_mipmap(o))
+        return asked ? INVALID("mip_linear, mip_bias, mip_min and mip_max are for an array of "
+                               "several levels")
+                     : GPUL_OK;
+    if (!o->normalized)
+        return INVALID("a mipmap is read by normalized coordinates, as its levels differ in size");
+    if (o->mip_linear && !o->linear)
+        return INVALID("mip_linear needs linear: levels are interpolated of what is interpolated");
+    float last = (float)(o->array->levels - 1), most = o->mip_max != 0 ? o->mip_max : last;
+    if (!(o->mip_min >= 0 && o->mip_min <= most && most <= last))
+        return INVALID("levels %g to %g of an array whose last is %g", (double)o->mip_min,
+                       (double)most, (double)last);
+    return GPUL_OK;
+}
+
 static gpul_status check_reading(const gpul_texture_opts *o, gpul_type type)
 {
     bool is_float = type == GPUL_F16 || type == GPUL_F32;
@@ -31,6 +54,10 @@ static gpul_status check_reading(const gpul_texture_opts *o, gpul_type type)
         return INVALID("only floats are interpolated, and these are %s: set as_float, or leave "
                        "linear out",
                        gpul_type_name(type));
+    gpul_status status = check_levels(o);
+    if (status != GPUL_OK) return status;
+    if (o->anisotropy > 16)
+        return INVALID("anisotropy is %u: 16 samples are the most", o->anisotropy);
     for (int i = 0; i < 3; i++) {
         if ((unsigned)o->edge[i] > GPUL_EDGE_MIRROR)
             return INVALID("edge[%d] is %d, which is none of gpul_edge", i, (int)o->edge[i]);
@@ -102,7 +129,14 @@ static CUDA_TEXTURE_DESC describe_reading(const gpul_texture_opts *o, gpul_type 
         .flags = (is_float || o->as_float ? 0u : CU_TRSF_READ_AS_INTEGER) |
                  (o->normalized ? CU_TRSF_NORMALIZED_COORDINATES : 0u) |
                  (o->srgb ? CU_TRSF_SRGB : 0u),
+        .maxAnisotropy = o->anisotropy,
     };
+    if (is_mipmap(o)) {
+        desc.mipmapFilterMode = o->mip_linear ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT;
+        desc.mipmapLevelBias = o->mip_bias;
+        desc.minMipmapLevelClamp = o->mip_min;
+        desc.maxMipmapLevelClamp = o->mip_max != 0 ? o->mip_max : (float)(o->array->levels - 1);
+    }
     for (int i = 0; i < 3; i++) desc.addressMode[i] = edges[o->edge[i]];
     memcpy(desc.borderColor, o->border, sizeof desc.borderColor);
     return desc;
@@ -133,8 +167,13 @@ static gpul_status check(CUDA_RESOURCE_DESC *resource, gpul_type *type, const gp
         if (o->type || o->channels || o->width || o->height || o->pitch)
             return INVALID("type, channels, width, height and pitch are the array's own");
         *type = o->array->type;
-        resource->resType = CU_RESOURCE_TYPE_ARRAY;
-        resource->res.array.hArray = o->array->handle;
+        if (is_mipmap(o)) {
+            resource->resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+            resource->res.mipmap.hMipmappedArray = o->array->mipmap;
+        } else {
+            resource->resType = CU_RESOURCE_TYPE_ARRAY;
+            resource->res.array.hArray = o->array->handle;
+        }
     } else {
         gpul_status status = describe_buffer(resource, type, o);
         if (status != GPUL_OK) return status;

@@ -8,8 +8,12 @@
 
 struct gpul_array {
     gpul__refs refs;
-    gpul_device *device; /* a reference */
-    CUarray handle;
+    gpul_device *device;     /* a reference */
+    CUarray handle;          /* of a mipmap: its level 0 */
+    CUmipmappedArray mipmap; /* NULL: it has one level */
+    gpul_array *whole;       /* of a level: a reference to its mipmap; else NULL */
+    unsigned channels, levels;
+    bool layered;
     char *name;
     size_t width, height, depth; /* elements; height and depth 0 where there is none */
     size_t element;              /* bytes */

@@ -168,7 +168,8 @@ static void free_object(struct object *object)
 /* What the context still had goes with it. */
 static void destroy_context(struct context *context)
 {
-    static const enum kind owned[] = { MODULE, MEMORY, STREAM, EVENT, ARRAY, TEXTURE, SURFACE };
+    static const enum kind owned[] = { MODULE, MEMORY, STREAM,  EVENT,
+                                       ARRAY,  MIPMAP, TEXTURE, SURFACE };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
         struct object *next;
         for (struct object *object = living[owned[i]]; object; object = next) {
@@ -190,8 +191,8 @@ void gpul__record_reset(const gpul__record_config *config)
 {
     LOCKED;
     /* Graphs inside others go with those, and captures with their streams. */
-    static const enum kind order[] = { EXEC, STREAM, MODULE, LIBRARY, LINK,    MEMORY, HANDLE,
-                                       POOL, EVENT,  ARRAY,  TEXTURE, SURFACE, CONTEXT };
+    static const enum kind order[] = { EXEC, STREAM, MODULE, LIBRARY, LINK,    MEMORY,  HANDLE,
+                                       POOL, EVENT,  ARRAY,  MIPMAP,  TEXTURE, SURFACE, CONTEXT };
     struct graph *next;
     for (struct graph *g = gpul__record_next(GRAPH, NULL); g; g = next) {
         next = gpul__record_next(GRAPH, g);
@@ -248,6 +249,7 @@ gpul__record_counts gpul__record_live(void)
                               .events = count(EVENT),
                               .execs = count(EXEC),
                               .arrays = count(ARRAY),
+                              .mipmaps = count(MIPMAP),
                               .textures = count(TEXTURE),
                               .surfaces = count(SURFACE),
                               .libraries = count(LIBRARY),
@@ -290,6 +292,7 @@ const char *gpul__record_leaks(void)
                  { "graphs", c.graphs },
                  { "instantiated graphs", c.execs },
                  { "arrays", c.arrays },
+                 { "mipmaps", c.mipmaps },
                  { "textures", c.textures },
                  { "surfaces", c.surfaces },
                  { "objects destroyed with their context", c.abandoned } };

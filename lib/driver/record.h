@@ -35,7 +35,7 @@ typedef struct gpul__record_counts {
     int modules, libraries, links;
     int allocations, host_allocations, registrations, reservations, handles, pools;
     int streams, events, graphs, execs;
-    int arrays, textures, surfaces;
+    int arrays, mipmaps, textures, surfaces; /* a mipmap's levels are arrays, too */
     int abandoned; /* objects that went only because their context was destroyed under them */
 } gpul__record_counts;
 

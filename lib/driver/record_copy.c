@@ -34,9 +34,9 @@ static size_t element_bytes(CUarray_format format, unsigned channels)
     return 0;
 }
 
-CUresult gpul__record_Array3DCreate(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *desc)
+static CUresult make_array(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *desc,
+                           struct context *context)
 {
-    ENTER;
     REQUIRE(out && desc && desc->Width, CUDA_ERROR_INVALID_VALUE);
     REQUIRE(desc->NumChannels == 1 || desc->NumChannels == 2 || desc->NumChannels == 4,
             CUDA_ERROR_INVALID_VALUE);
@@ -51,6 +51,12 @@ CUresult gpul__record_Array3DCreate(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR 
     array->height = height;
     *out = (CUarray)array;
     return CUDA_SUCCESS;
+}
+
+CUresult gpul__record_Array3DCreate(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *desc)
+{
+    ENTER;
+    return make_array(out, desc, context);
 }
 
 CUresult gpul__record_ArrayCreate(CUarray *out, const CUDA_ARRAY_DESCRIPTOR *desc)
@@ -81,6 +87,62 @@ CUresult gpul__record_ArrayDestroy(CUarray handle)
     return CUDA_SUCCESS;
 }
 
+struct mipmap {
+    struct object object;
+    unsigned levels;
+    CUarray level[32];
+};
+
+CUresult gpul__record_MipmappedArrayDestroy(CUmipmappedArray handle)
+{
+    ENTER;
+    struct mipmap *mipmap = gpul__record_find(MIPMAP, handle);
+    REQUIRE(mipmap, CUDA_ERROR_INVALID_HANDLE);
+    for (unsigned i = 0; i < mipmap->levels; i++) gpul__record_drop(mipmap->level[i]);
+    gpul__record_drop(mipmap);
+    return CUDA_SUCCESS;
+}
+
+static size_t halved(size_t extent, unsigned level)
+{
+    return extent >> level ? extent >> level : extent != 0;
+}
+
+CUresult gpul__record_MipmappedArrayCreate(CUmipmappedArray *out,
+                                           const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned levels)
+{
+    ENTER;
+    bool flat = desc && desc->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
+    REQUIRE(out && desc && levels && levels <= 32, CUDA_ERROR_INVALID_VALUE);
+    struct mipmap *mipmap = gpul__record_new(MIPMAP, sizeof *mipmap, context);
+    REQUIRE(mipmap, CUDA_ERROR_OUT_OF_MEMORY);
+    CUresult result = CUDA_SUCCESS;
+    for (unsigned i = 0; i < levels && result == CUDA_SUCCESS; i++) {
+        CUDA_ARRAY3D_DESCRIPTOR level = *desc;
+        level.Width = halved(desc->Width, i);
+        level.Height = halved(desc->Height, i);
+        if (!flat) level.Depth = halved(desc->Depth, i);
+        result = make_array(&mipmap->level[i], &level, context);
+        mipmap->levels += result == CUDA_SUCCESS;
+    }
+    *out = (CUmipmappedArray)mipmap;
+    if (result != CUDA_SUCCESS) {
+        for (unsigned i = 0; i < mipmap->levels; i++) gpul__record_drop(mipmap->level[i]);
+        gpul__record_drop(mipmap);
+    }
+    return result;
+}
+
+CUresult gpul__record_MipmappedArrayGetLevel(CUarray *out, CUmipmappedArray handle, unsigned level)
+{
+    ENTER;
+    struct mipmap *mipmap = gpul__record_find(MIPMAP, handle);
+    REQUIRE(mipmap, CUDA_ERROR_INVALID_HANDLE);
+    REQUIRE(out && level < mipmap->levels, CUDA_ERROR_INVALID_VALUE);
+    *out = mipmap->level[level];
+    return CUDA_SUCCESS;
+}
+
 /* ---- Textures and surfaces ------------------------------------------------------------------ */
 
 static bool good_resource(const CUDA_RESOURCE_DESC *resource)
@@ -100,7 +162,8 @@ static bool good_resource(const CUDA_RESOURCE_DESC *resource)
                gpul__record_memory_at(resource->res.pitch2D.devPtr, (rows - 1) * pitch + row) !=
                    NULL;
     }
-    case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY: break;
+    case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
+        return gpul__record_find(MIPMAP, resource->res.mipmap.hMipmappedArray) != NULL;
     }
     return false;
 }

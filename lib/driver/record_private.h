@@ -28,6 +28,7 @@ enum kind {
     NODE,
     EXEC,
     ARRAY,
+    MIPMAP,
     TEXTURE,
     SURFACE,
     KINDS

@@ -94,6 +94,10 @@ static gpul_status call_copy_2d(void)
 {
     return gpul_copy_2d(gpul_plane(.buffer = b), gpul_plane(.host = host), 8, 8, stream);
 }
+static gpul_status call_copy_3d(void)
+{
+    return gpul_copy_3d(gpul_box(.buffer = b), gpul_box(.host = host), 8, 4, 2, stream);
+}
 static gpul_status call_fill_2d(void)
 {
     return gpul_fill_2d(a, 0, 64, 8, 8, "ab", 2, stream);
@@ -192,6 +196,7 @@ static const struct {
     { "gpul_copy, two devices", "cuMemcpyPeerAsync", call_copy_peer },
     { "gpul_fill", "cuMemsetD32Async", call_fill },
     { "gpul_copy_2d", "cuMemcpy2DAsync", call_copy_2d },
+    { "gpul_copy_3d", "cuMemcpy3DAsync", call_copy_3d },
     { "gpul_fill_2d", "cuMemsetD2D16Async", call_fill_2d },
     { "gpul_array_write", "cuMemcpy3DAsync", call_array_write },
     { "gpul_prefetch", "cuMemPrefetchAsync", call_prefetch },

@@ -292,6 +292,75 @@ static void memory_is_shared_with_a_process(void **state)
     gpul_buffer_free(&buffer);
 }
 
+static void boxes_are_copied(void **state)
+{
+    (void)state;
+    enum { W = 5, H = 4, D = 3, PITCH = 8, ROWS = 6, SIZE = PITCH * ROWS * D };
+    unsigned char put[D][H][W], got[D][H][W], flat[SIZE], part[2][2][2];
+    for (int i = 0; i < D * H * W; i++) put[0][0][i] = (unsigned char)(i + 1);
+    gpul_buffer *buffer = buffer_of(SIZE, NULL);
+    assert_ok(gpul_fill(buffer, 0, SIZE, &(uint8_t){ 0 }, 1, NULL));
+    const gpul_box *there = gpul_box(.buffer = buffer, .pitch = PITCH, .rows = ROWS);
+    assert_ok(gpul_copy_3d(there, gpul_box(.host = put), W, H, D, NULL));
+    assert_ok(gpul_read(flat, buffer, 0, SIZE, NULL));
+    for (int z = 0; z < D; z++)
+        for (int y = 0; y < ROWS; y++)
+            for (int x = 0; x < PITCH; x++)
+                assert_int_equal(flat[(z * ROWS + y) * PITCH + x],
+                                 x < W && y < H ? put[z][y][x] : 0);
+    gpul_stream *stream;
+    assert_ok(gpul_stream_new(&stream, device, NULL));
+    assert_ok(gpul_copy_3d(gpul_box(.host = got), there, W, H, D, stream));
+    assert_ok(gpul_stream_sync(stream));
+    assert_memory_equal(put, got, sizeof put);
+    gpul_stream_free(&stream);
+    /* A box from inside: offset is the place of its first byte. */
+    size_t inside = ((size_t)1 * ROWS + 2) * PITCH + 3;
+    const gpul_box *inner =
+        gpul_box(.buffer = buffer, .offset = inside, .pitch = PITCH, .rows = ROWS);
+    assert_ok(gpul_copy_3d(gpul_box(.host = part), inner, 2, 2, 2, NULL));
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(part[0][0][i], put[1 + i / 4][2 + i / 2 % 2][3 + i % 2]);
+    /* Below the rows in use and beside them there is room for boxes that share nothing. */
+    const gpul_box *below =
+        gpul_box(.buffer = buffer, .offset = 4 * PITCH, .pitch = PITCH, .rows = ROWS);
+    const gpul_box *beside = gpul_box(.buffer = buffer, .offset = 5, .pitch = PITCH, .rows = ROWS);
+    assert_ok(gpul_copy_3d(below, there, 5, 2, D, NULL));
+    assert_ok(gpul_copy_3d(beside, there, 3, H, D, NULL));
+    assert_ok(gpul_read(flat, buffer, 0, SIZE, NULL));
+    assert_int_equal(flat[(2 * ROWS + 5) * PITCH + 4], put[2][1][4]);
+    assert_int_equal(flat[(2 * ROWS + 3) * PITCH + 7], put[2][3][2]);
+    assert_code(gpul_copy_3d(below, there, 5, 3, 2, NULL), 815, "overlap");
+    assert_code(gpul_copy_3d(below, there, 5, 4, 2, NULL), 815, "4 rows of 5 bytes");
+    assert_code(gpul_copy_3d(beside, there, 6, H, 2, NULL), 815, "5 bytes apart");
+    assert_code(gpul_copy_3d(inner, there, 4, 3, 2, NULL), 815, "overlap");
+    assert_ok(gpul_copy_3d(inner, there, 2, 2, 2, NULL));
+    assert_code(gpul_copy_3d(beside, gpul_box(.buffer = buffer, .pitch = PITCH), 1, H, 2, NULL),
+                815, "overlap");
+    /* Outside, in every direction, and what no memory has. */
+    assert_code(gpul_copy_3d(gpul_box(.host = got), there, W, H, D + 1, NULL), 810, "source");
+    assert_code(gpul_copy_3d(there, gpul_box(.host = got), W, ROWS + 1, 1, NULL), 810,
+                "layers of 7 rows");
+    assert_code(gpul_copy_3d(there, gpul_box(.host = got), PITCH + 1, H, 1, NULL), 810,
+                "pitch of 8");
+    assert_code(gpul_copy_3d(gpul_box(.host = got), there, W, H, SIZE_MAX, NULL), 810,
+                "more of the destination");
+    assert_code(gpul_copy_3d(gpul_box(.host = got, .rows = SIZE_MAX), there, W, H, 2, NULL), 810,
+                "more of the destination");
+    assert_code(gpul_copy_3d(gpul_box(.host = got, .row = 1), there, W, H, D, NULL), 315,
+                "first row");
+    assert_code(gpul_copy_3d(gpul_box(.host = got, .layer = 1), there, W, H, D, NULL), 315,
+                "first layer");
+    assert_code(gpul_copy_3d(gpul_box(.buffer = buffer, .host = got), there, W, H, D, NULL), 315,
+                "exactly one");
+    assert_code(gpul_copy_3d(gpul_box(.host = got), gpul_box(.host = put), W, H, D, NULL), 315,
+                "both sides");
+    assert_code(gpul_copy_3d(NULL, there, W, H, D, NULL), 314, "destination");
+    assert_code(gpul_copy_3d(there, NULL, W, H, D, NULL), 314, "source");
+    assert_ok(gpul_copy_3d(gpul_box(0), gpul_box(0), W, H, 0, NULL));
+    gpul_buffer_free(&buffer);
+}
+
 static void rectangles_are_copied(void **state)
 {
     (void)state;
@@ -413,6 +482,7 @@ int main(void)
         cmocka_unit_test(host_memory_is_registered),
         cmocka_unit_test(foreign_addresses_become_buffers),
         cmocka_unit_test(memory_is_shared_with_a_process),
+        cmocka_unit_test(boxes_are_copied),
         cmocka_unit_test(rectangles_are_copied),
         cmocka_unit_test(wrong_options_are_refused),
     };

@@ -95,6 +95,8 @@ static gpul_status go(kinds *k, gpul_device *device)
     TRY(gpul_fill_2d(k->rows, 0, pitch, 8, 4, "ab", 2, k->stream));
     TRY(gpul_copy_2d(gpul_plane(.host = got), gpul_plane(.buffer = k->rows, .pitch = pitch), 8, 4,
                      NULL));
+    TRY(gpul_copy_3d(gpul_box(.host = got), gpul_box(.buffer = k->rows, .pitch = pitch, .rows = 2),
+                     8, 2, 2, k->stream));
     TRY(gpul_buffer_free_on(&k->pooled, NULL));
     return gpul_sync(device);
 }
