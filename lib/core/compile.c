@@ -1,6 +1,7 @@
 /* gpul_compile and gpul_compile_file: the steps in order.  SPDX-License-Identifier: MIT */
 #include "core/compile.h"
 #include "core/compile_cache.h"
+#include "core/compiler_memory.h"
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -41,6 +42,7 @@ static void find_device(gpul__compile *c)
 static gpul_status choose_compiler(gpul__compile *c)
 {
     gpul__nvrtc_want want = { .path = c->opts->nvrtc };
+    if (!c->opts->no_cache && !c->from_scratch) want.memory = &gpul__compiler_memory;
     gpul__arch arch;
     if (c->device && c->device->backend == GPUL_BACKEND_CUDA)
         want.driver_version = c->device->driver_version;
@@ -48,7 +50,7 @@ static gpul_status choose_compiler(gpul__compile *c)
     else if (c->device) want.arch = c->device->compute_major * 10 + c->device->compute_minor;
     gpul_status status = gpul__nvrtc_choose(&c->nvrtc, &want);
     if (status) return status;
-    if (c->opts->progress && !c->nvrtc->SetFlowCallback) {
+    if (c->opts->progress && !c->nvrtc->reports_progress) {
         gpul__fail(GPUL__COMPILE_IGNORED, (.call = "gpul_compile"),
                    "progress is set, and NVRTC %d.%d does not report it", c->nvrtc->major,
                    c->nvrtc->minor);
@@ -273,15 +275,34 @@ static gpul_status compile(gpul_image **out, gpul__compile *c, const char *text,
             return GPUL_OK;
         }
     }
-    status = read_source(c) ? run_all(out, c) : gpul__no_memory();
-    if (!status && keeps && !(*out)->ltoir) gpul__compile_keep(key, *out);
+    const gpul__nvrtc *ready = gpul__nvrtc_ready(c->nvrtc);
+    c->is_stale = !ready;
+    if (ready) {
+        c->nvrtc = ready;
+        status = read_source(c) ? run_all(out, c) : gpul__no_memory();
+    }
+    if (!status && keeps && *out && !(*out)->ltoir) gpul__compile_keep(key, *out);
     if (keeps) gpul__compile_end(&turn);
-    if (!status && gpul__log_on(GPUL_LOG_INFO))
+    if (!status && *out && gpul__log_on(GPUL_LOG_INFO))
         gpul__log(GPUL_LOG_INFO, "%s: %s", (*out)->info.name, (*out)->info.choice);
     return status;
 }
 
 static const gpul_compile_opts no_opts;
+
+static gpul_status compile_from(gpul_image **out, const char *folder, const char *name,
+                                const char *text, size_t length, const gpul_compile_opts *opts)
+{
+    bool from_scratch = false;
+    for (;;) {
+        gpul__compile c = { .opts = opts, .folder = folder, .from_scratch = from_scratch };
+        c.source.name = opts->name ? opts->name : name;
+        gpul_status status = compile(out, &c, text, length);
+        from_scratch = c.is_stale;
+        finish(&c);
+        if (!from_scratch) return status;
+    }
+}
 
 gpul_status gpul_compile(gpul_image **out, const char *source, size_t length,
                          const gpul_compile_opts *opts)
@@ -289,11 +310,7 @@ gpul_status gpul_compile(gpul_image **out, const char *source, size_t length,
     if (!out) return gpul__fail(GPUL__ARGS_NULL, (0), "out is NULL");
     *out = NULL;
     if (!source) return gpul__fail(GPUL__ARGS_NULL, (0), "source is NULL");
-    gpul__compile c = { .opts = opts ? opts : &no_opts, .folder = "" };
-    c.source.name = c.opts->name ? c.opts->name : "source.cu";
-    gpul_status status = compile(out, &c, source, length);
-    finish(&c);
-    return status;
+    return compile_from(out, "", "source.cu", source, length, opts ? opts : &no_opts);
 }
 
 gpul_status gpul_compile_file(gpul_image **out, const char *path, const gpul_compile_opts *opts)
@@ -306,10 +323,7 @@ gpul_status gpul_compile_file(gpul_image **out, const char *path, const gpul_com
     if (!folder) return gpul__no_memory();
     gpul_status status = gpul__file_read(&text, &size, path);
     if (!status) {
-        gpul__compile c = { .opts = opts ? opts : &no_opts, .folder = folder };
-        c.source.name = c.opts->name ? c.opts->name : path;
-        status = compile(out, &c, text, size);
-        finish(&c);
+        status = compile_from(out, folder, path, text, size, opts ? opts : &no_opts);
         gpul__free(text);
     }
     gpul__free(folder);

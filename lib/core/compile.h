@@ -48,6 +48,8 @@ typedef struct gpul__compile {
     bool set_aside;             /* text is host.text */
     bool has_includes;
     bool bundled_tried;
+    bool from_scratch; /* nothing that is remembered of compilers counts */
+    bool is_stale;     /* what was remembered is no longer so: the whole compile is made again */
     const char *bundled_why; /* why NVRTC's own headers could not be had */
     uint64_t started_ns;
 } gpul__compile;

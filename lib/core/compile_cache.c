@@ -7,20 +7,23 @@
 #include <limits.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-/* The compiler itself: two builds of one version differ in their file. */
+/* What tells two builds of one version apart, wherever they lie. */
+static void add_file(gpul__key *key, const char *label, const gpul__nvrtc_file *file)
+{
+    const uint64_t facts[] = { file->size, file->modified, file->changed };
+    gpul__key_bytes(key, label, facts, sizeof facts);
+}
+
 static void add_compiler(gpul__key *key, const gpul__nvrtc *nvrtc)
 {
-    struct stat file = { 0 };
     gpul__key_text(key, "library", gpul_version());
     gpul__key_number(key, "entry layout", 2); /* of cache_image.c */
     gpul__key_text(key, "nvrtc", nvrtc->path);
     gpul__key_number(key, "nvrtc version", (uint64_t)(nvrtc->major * 100 + nvrtc->minor));
-    if (stat(nvrtc->path, &file) != 0) return;
-    gpul__key_number(key, "nvrtc size", (uint64_t)file.st_size);
-    gpul__key_number(key, "nvrtc time", (uint64_t)file.st_mtime);
+    add_file(key, "nvrtc file", &nvrtc->file);
+    add_file(key, "nvrtc builtins", &nvrtc->builtins);
 }
 
 static void add_options(gpul__key *key, const gpul__compile *c)
@@ -55,7 +58,7 @@ static bool add_place(gpul__key *key, const gpul_compile_opts *o)
 bool gpul__compile_key(const gpul__compile *c, char out[GPUL__CACHE_KEY + 1])
 {
     gpul__key key;
-    if (c->opts->no_cache) return false;
+    if (c->opts->no_cache || !c->nvrtc->file.size) return false;
     gpul__key_begin(&key, "compile");
     gpul__key_text(&key, "name", c->source.name);
     gpul__key_bytes(&key, "source", c->source.text, c->source.length);

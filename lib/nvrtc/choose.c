@@ -89,12 +89,16 @@ static bool list(gpul__nvrtc_candidates *out, const gpul__nvrtc_want *want)
     return true;
 }
 
-/* Opens one candidate and judges it.  False: out of memory. */
+/* Opens one candidate, unless it is known, and judges it.  False: out of memory. */
 static bool judge(gpul__nvrtc_candidates *list, gpul__nvrtc_candidate *candidate,
                   const gpul__nvrtc_want *want)
 {
-    candidate->nvrtc = gpul__nvrtc_open(candidate->path, &list->arena, &candidate->reason,
-                                        &candidate->builtins_missing);
+    if (want->memory) candidate->nvrtc = gpul__nvrtc_recall(candidate->path, want->memory);
+    if (!candidate->nvrtc) {
+        candidate->nvrtc = gpul__nvrtc_open(candidate->path, &list->arena, &candidate->reason,
+                                            &candidate->builtins_missing);
+        if (want->memory && candidate->nvrtc) want->memory->keep(candidate->nvrtc);
+    }
     if (!candidate->nvrtc) {
         candidate->verdict = GPUL__NVRTC_FAILED;
         return candidate->reason != NULL;

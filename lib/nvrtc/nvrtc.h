@@ -29,9 +29,18 @@ enum {
 
 enum { GPUL__NVRTC_ARCHS = 64 };
 
+/* One file as stat tells of it; times in nanoseconds.  All zero: not known. */
+typedef struct gpul__nvrtc_file {
+    uint64_t device, inode, size, modified, changed;
+} gpul__nvrtc_file;
+
 typedef struct gpul__nvrtc {
     const char *path; /* real path; never NULL */
+    gpul__nvrtc_file file;
+    gpul__nvrtc_file builtins; /* the one beside it; not known: the loader finds it */
     int major, minor;
+    bool recalled;         /* known from an earlier process and not opened: it has no entries */
+    bool reports_progress; /* it has SetFlowCallback */
     int archs
         [GPUL__NVRTC_ARCHS]; /* 75, 80 ... in ascending order; from a table of ours before 11.2 */
     int arch_count;
@@ -39,12 +48,24 @@ typedef struct gpul__nvrtc {
 #include "nvrtc/nvrtc.def"
 } gpul__nvrtc;
 
+/* What earlier processes saw when they opened a library.  It is asked for by the file, so that a file that changed is not known. */
+typedef struct gpul__nvrtc_memory {
+    /* Fills in what is not about `path` and `file`; false: not known. */
+    bool (*find)(gpul__nvrtc *nvrtc, const char *path, const gpul__nvrtc_file *file);
+    void (*keep)(const gpul__nvrtc *nvrtc);
+} gpul__nvrtc_memory;
+
 /* What the compiler is wanted for; zeros are "not known". */
 typedef struct gpul__nvrtc_want {
+    const gpul__nvrtc_memory
+        *memory;        /* the choice opens no library that it knows; NULL: none is known */
     const char *path;   /* this library and no other; NULL: $GPULAUNCH_NVRTC, else searched */
     int arch;           /* 90: the device's compute capability, or the architecture asked for */
     int driver_version; /* 13000: the CUDA version of the driver; 0 also for the CPU device */
 } gpul__nvrtc_want;
+
+/* The same library, opened; NULL when it is no longer what was recalled, and then the choice is made again without memory. */
+const gpul__nvrtc *gpul__nvrtc_ready(const gpul__nvrtc *nvrtc);
 
 /* The library that suits best.  GL1008 with each candidate and its reason as details; GL1009 when only
  * its builtins are missing.  Thread-safe. */
@@ -102,6 +123,19 @@ long gpul__nvrtc_calls(void);
  * is only that. */
 const gpul__nvrtc *gpul__nvrtc_open(const char *path, gpul__arena *arena, const char **reason,
                                     bool *builtins_missing);
+
+/* The file that `path` names; false, with errno, when there is none. */
+bool gpul__nvrtc_look(gpul__nvrtc_file *out, const char *path);
+bool gpul__nvrtc_same_file(const gpul__nvrtc_file *a, const gpul__nvrtc_file *b);
+
+/* The builtins beside a library of this version; not known when there are none. */
+gpul__nvrtc_file gpul__nvrtc_builtins(const char *path, int major, int minor);
+
+/* The library of this file that the process has opened already; NULL: it has not. */
+const gpul__nvrtc *gpul__nvrtc_opened(const gpul__nvrtc_file *file);
+
+/* The library without opening it: opened already, or known from earlier; NULL when it must be opened. */
+const gpul__nvrtc *gpul__nvrtc_recall(const char *path, const gpul__nvrtc_memory *memory);
 
 /* A library that is searched for: how its files are called, newest first, and the folder of its wheel. */
 enum { GPUL__LIBRARY_NAMES = 6 };

@@ -18,8 +18,7 @@
  * outlive every object, so they come from plain malloc and no leak count sees them. */
 struct opened {
     struct opened *next;
-    dev_t device;
-    ino_t file;
+    void *handle;
     gpul__nvrtc nvrtc;
 };
 
@@ -116,8 +115,25 @@ static bool load_entries(gpul__nvrtc *nvrtc, void *handle, const char **missing)
     return true;
 }
 
-static const gpul__nvrtc *open_locked(const char *path, const struct stat *file, gpul__arena *arena,
-                                      const char **reason, bool *builtins_missing)
+static const gpul__nvrtc *opened_locked(const gpul__nvrtc_file *file)
+{
+    for (struct opened *o = all; o; o = o->next)
+        if (o->nvrtc.file.device == file->device && o->nvrtc.file.inode == file->inode)
+            return &o->nvrtc;
+    return NULL;
+}
+
+const gpul__nvrtc *gpul__nvrtc_opened(const gpul__nvrtc_file *file)
+{
+    pthread_mutex_lock(&lock);
+    const gpul__nvrtc *nvrtc = opened_locked(file);
+    pthread_mutex_unlock(&lock);
+    return nvrtc;
+}
+
+static const gpul__nvrtc *open_locked(const char *path, const gpul__nvrtc_file *file,
+                                      gpul__arena *arena, const char **reason,
+                                      bool *builtins_missing)
 {
     void *handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
     if (!handle) {
@@ -125,6 +141,9 @@ static const gpul__nvrtc *open_locked(const char *path, const struct stat *file,
         *reason = gpul__arena_printf(arena, "it does not open: %s", why ? why : "no reason given");
         return NULL;
     }
+    /* The loader goes by names: a library that was replaced since is still the one that it opened then. */
+    for (struct opened *o = all; o; o = o->next)
+        if (o->handle == handle) return &o->nvrtc;
     struct opened *opened = calloc(1, sizeof *opened);
     char *copy = strdup(path);
     if (!opened || !copy) {
@@ -152,9 +171,15 @@ static const gpul__nvrtc *open_locked(const char *path, const struct stat *file,
                                      "where the loader looks",
                                      nvrtc->major, nvrtc->minor);
     } else {
+        gpul__nvrtc_file after;
         read_archs(nvrtc);
-        opened->device = file->st_dev;
-        opened->file = file->st_ino;
+        nvrtc->reports_progress = nvrtc->SetFlowCallback != NULL;
+        nvrtc->file = *file;
+        nvrtc->builtins = gpul__nvrtc_builtins(path, nvrtc->major, nvrtc->minor);
+        /* Replaced while it was opened: which of the two it is cannot be known. */
+        if (!gpul__nvrtc_look(&after, path) || !gpul__nvrtc_same_file(&after, file))
+            nvrtc->file.size = 0;
+        opened->handle = handle;
         opened->next = all;
         all = opened;
         gpul__log(GPUL_LOG_DEBUG, "NVRTC %d.%d opened: %s", nvrtc->major, nvrtc->minor, path);
@@ -168,21 +193,20 @@ static const gpul__nvrtc *open_locked(const char *path, const struct stat *file,
 const gpul__nvrtc *gpul__nvrtc_open(const char *path, gpul__arena *arena, const char **reason,
                                     bool *builtins_missing)
 {
-    struct stat file;
+    struct stat about;
+    gpul__nvrtc_file file;
     *reason = NULL;
     *builtins_missing = false;
-    if (stat(path, &file) != 0) {
+    if (stat(path, &about) != 0 || !gpul__nvrtc_look(&file, path)) {
         *reason = gpul__arena_printf(arena, "%s", gpul_native_text(GPUL_NATIVE_ERRNO, errno));
         return NULL;
     }
-    if (!S_ISREG(file.st_mode)) {
+    if (!S_ISREG(about.st_mode)) {
         *reason = "it is no file";
         return NULL;
     }
     pthread_mutex_lock(&lock);
-    const gpul__nvrtc *nvrtc = NULL;
-    for (struct opened *o = all; o && !nvrtc; o = o->next)
-        if (o->device == file.st_dev && o->file == file.st_ino) nvrtc = &o->nvrtc;
+    const gpul__nvrtc *nvrtc = opened_locked(&file);
     if (!nvrtc) nvrtc = open_locked(path, &file, arena, reason, builtins_missing);
     pthread_mutex_unlock(&lock);
     return nvrtc;

@@ -1,10 +1,13 @@
 /* Finding and choosing NVRTC, among libraries made for the test.  SPDX-License-Identifier: MIT */
 #include "suite.h"
 
+#include "core/compiler_memory.h"
 #include "nvrtc/headers.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char root[] = "/tmp/gpulaunch-nvrtc-XXXXXX";
@@ -278,6 +281,172 @@ static void threads_get_one_library(void **state)
     for (int i = 1; i < 4; i++) assert_ptr_equal(got[i], got[0]);
 }
 
+/* ---- Libraries that are known from an earlier process ---- */
+
+/* What a process of its own makes of a library: its version, RECALLED added when it did not open it. */
+enum { RECALLED = 10000, REFUSED = 1, MAPPED = 2 };
+
+static bool is_mapped(const char *part)
+{
+    char line[1024];
+    bool found = false;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps)) found |= strstr(line, part) != NULL;
+    if (maps) fclose(maps);
+    return found;
+}
+
+static int look_at(const char *path)
+{
+    const gpul__nvrtc *nvrtc;
+    gpul__nvrtc_want want = { .path = path, .memory = &gpul__compiler_memory };
+    if (gpul__nvrtc_choose(&nvrtc, &want) != GPUL_OK) return REFUSED;
+    if (nvrtc->recalled == is_mapped(root)) return MAPPED;
+    return nvrtc->major * 100 + nvrtc->minor + (nvrtc->recalled ? RECALLED : 0);
+}
+
+static int in_a_process(int (*work)(const char *path), const char *path)
+{
+    int ends[2], answer = -1;
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        answer = work(path);
+        _exit(write(ends[1], &answer, sizeof answer) != sizeof answer);
+    }
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &answer, sizeof answer), sizeof answer);
+    close(ends[0]);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    return answer;
+}
+
+static void touch(const char *path, time_t when)
+{
+    const struct timespec times[2] = { { when, 5 }, { when, 5 } };
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static void a_known_library_is_not_opened(void **state)
+{
+    (void)state;
+    char path[512];
+    put("v124", "k/libnvrtc.so.12", "12.4");
+    put("v135", "other/libnvrtc.so.13", "13.5");
+    snprintf(path, sizeof path, "%s", at("k/libnvrtc.so.12"));
+    setenv("GPULAUNCH_CACHE_DIR", at("cache"), 1);
+    assert_int_equal(in_a_process(look_at, path), 1204);
+    assert_int_equal(in_a_process(look_at, path), RECALLED + 1204);
+    /* The architectures come back too. */
+    const gpul__nvrtc *nvrtc =
+        chosen((gpul__nvrtc_want){ .path = path, .memory = &gpul__compiler_memory });
+    assert_true(nvrtc->recalled);
+    assert_int_equal(nvrtc->arch_count, 9);
+    assert_int_equal(nvrtc->archs[8], 90);
+    assert_false(nvrtc->reports_progress);
+    /* Another variable, another library. */
+    setenv("GPULAUNCH_NVRTC", at("other/libnvrtc.so.13"), 1);
+    assert_int_equal(in_a_process(look_at, NULL), 1305);
+    assert_int_equal(in_a_process(look_at, NULL), RECALLED + 1305);
+    setenv("GPULAUNCH_NVRTC", path, 1);
+    assert_int_equal(in_a_process(look_at, NULL), RECALLED + 1204);
+    unsetenv("GPULAUNCH_NVRTC");
+    unsetenv("GPULAUNCH_CACHE_DIR");
+}
+
+static void a_library_that_changed_is_opened_again(void **state)
+{
+    (void)state;
+    char path[512], builtins[512];
+    put("v124", "k/libnvrtc.so.12", "12.4");
+    snprintf(path, sizeof path, "%s", at("k/libnvrtc.so.12"));
+    snprintf(builtins, sizeof builtins, "%s", at("k/libnvrtc-builtins.so.12.4"));
+    setenv("GPULAUNCH_CACHE_DIR", at("cache"), 1);
+    assert_int_equal(in_a_process(look_at, path), 1204);
+    assert_int_equal(in_a_process(look_at, path), RECALLED + 1204);
+    /* Written over under its name, and with the time of the old one. */
+    touch(path, 1000000000);
+    assert_int_equal(in_a_process(look_at, path), 1204);
+    assert_int_equal(in_a_process(look_at, path), RECALLED + 1204);
+    put("v128", "k/libnvrtc.so.12", "12.8");
+    touch(path, 1000000000);
+    assert_int_equal(in_a_process(look_at, path), 1208);
+    assert_int_equal(in_a_process(look_at, path), RECALLED + 1208);
+    /* Another file moved there. */
+    put("v124", "k/new", NULL);
+    touch(at("k/new"), 1000000000);
+    assert_int_equal(rename(at("k/new"), path), 0);
+    assert_int_equal(in_a_process(look_at, path), 1204);
+    assert_int_equal(in_a_process(look_at, path), RECALLED + 1204);
+    /* Its builtins belong to it. */
+    touch(builtins, 1000000000);
+    assert_int_equal(in_a_process(look_at, path), 1204);
+    assert_int_equal(in_a_process(look_at, path), RECALLED + 1204);
+    assert_int_equal(unlink(builtins), 0);
+    assert_int_equal(in_a_process(look_at, path), REFUSED);
+    unsetenv("GPULAUNCH_CACHE_DIR");
+}
+
+static int ready_after_a_change(const char *path)
+{
+    const gpul__nvrtc *nvrtc;
+    gpul__nvrtc_want want = { .path = path, .memory = &gpul__compiler_memory };
+    if (gpul__nvrtc_choose(&nvrtc, &want) != GPUL_OK || !nvrtc->recalled) return REFUSED;
+    put("v128", "k/libnvrtc.so.12", "12.8");
+    if (gpul__nvrtc_ready(nvrtc)) return MAPPED;
+    if (gpul__nvrtc_choose(&nvrtc, &want) != GPUL_OK) return REFUSED;
+    return nvrtc->major * 100 + nvrtc->minor;
+}
+
+static int ready_unchanged(const char *path)
+{
+    const gpul__nvrtc *nvrtc, *ready;
+    gpul__nvrtc_want want = { .path = path, .memory = &gpul__compiler_memory };
+    if (gpul__nvrtc_choose(&nvrtc, &want) != GPUL_OK || !nvrtc->recalled) return REFUSED;
+    ready = gpul__nvrtc_ready(nvrtc);
+    if (!ready || ready->recalled || !ready->CompileProgram) return REFUSED;
+    return gpul__nvrtc_ready(ready) == ready ? 0 : REFUSED;
+}
+
+static void a_change_before_the_opening_is_seen(void **state)
+{
+    (void)state;
+    char path[512];
+    put("v124", "k/libnvrtc.so.12", "12.4");
+    snprintf(path, sizeof path, "%s", at("k/libnvrtc.so.12"));
+    setenv("GPULAUNCH_CACHE_DIR", at("cache"), 1);
+    assert_int_equal(in_a_process(look_at, path), 1204);
+    assert_int_equal(in_a_process(ready_unchanged, path), 0);
+    assert_int_equal(in_a_process(ready_after_a_change, path), 1208);
+    unsetenv("GPULAUNCH_CACHE_DIR");
+}
+
+/* The loader hands out what it opened first under a name; it must not pass for the new file. */
+static int replaced_while_open(const char *path)
+{
+    const gpul__nvrtc *nvrtc;
+    gpul__nvrtc_want want = { .path = path, .memory = &gpul__compiler_memory };
+    if (gpul__nvrtc_choose(&nvrtc, &want) != GPUL_OK || nvrtc->recalled) return REFUSED;
+    put("v128", "k/new", "12.8");
+    if (rename(at("k/new"), path) != 0) return REFUSED;
+    const gpul__nvrtc *before = nvrtc;
+    if (gpul__nvrtc_choose(&nvrtc, &want) != GPUL_OK) return REFUSED;
+    if (nvrtc->major * 100 + nvrtc->minor == 1204) return nvrtc == before ? 0 : MAPPED;
+    return nvrtc->major * 100 + nvrtc->minor == 1208 && nvrtc != before ? 0 : MAPPED;
+}
+
+static void an_open_library_keeps_its_file(void **state)
+{
+    (void)state;
+    char path[512];
+    put("v124", "k/libnvrtc.so.12", "12.4");
+    snprintf(path, sizeof path, "%s", at("k/libnvrtc.so.12"));
+    setenv("GPULAUNCH_CACHE_DIR", at("cache"), 1);
+    assert_int_equal(in_a_process(replaced_while_open, path), 0);
+    assert_int_equal(in_a_process(look_at, path), 1208);
+    unsetenv("GPULAUNCH_CACHE_DIR");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, finish)
 int main(int count, char **words)
 {
@@ -290,6 +459,10 @@ int main(int count, char **words)
         TEST(file_names_promise_versions),
         TEST(include_folders_by_place),
         TEST(threads_get_one_library),
+        TEST(a_known_library_is_not_opened),
+        TEST(a_library_that_changed_is_opened_again),
+        TEST(a_change_before_the_opening_is_seen),
+        TEST(an_open_library_keeps_its_file),
     };
     if (count < 2) return 1;
     stubs = words[1];
