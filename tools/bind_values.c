@@ -288,10 +288,12 @@ static bool bind_struct(plan *p, step *s, argument *arg)
         given[f - l->leaves.items] = true;
         if (!type_size(f->type)) {
             if (same_text(begin(a->value_at), "null")) continue;
-            message_at_span(fail(CODE_ARGS_UNSUPPORTED,
-                                 "%s is %s; a pointer inside a struct can be null only", a->name,
-                                 f->type_name),
-                            a->value_at);
+            message *m = message_at_span(
+                fail(CODE_ARGS_UNSUPPORTED, "%s is %s; a pointer inside a struct can be null only",
+                     a->name, f->type_name),
+                a->value_at);
+            message_hint(m, "%s=null, or let the kernel take the buffer as a parameter of its own",
+                         a->name);
             good = false;
             continue;
         }

@@ -96,6 +96,10 @@ const char *suggest_words(const gpul_kernel_info *k, const step_request *given)
             for (size_t f = 0; f < l->leaves.count; f++) {
                 const leaf *one = &l->leaves.items[f];
                 if (f) text_char(&out, ' ');
+                if (!type_size(one->type) && *one->path) { /* a pointer in a struct */
+                    text_format(&out, "%s.%s=null", name, one->path);
+                    continue;
+                }
                 add_scalar(&out, *one->path ? mem_format("%s.%s", name, one->path) : name,
                            one->type, one->count, buffer_name);
             }

@@ -2,6 +2,7 @@
 #include "words.h"
 
 #include <ctype.h>
+#include <strings.h>
 
 static struct {
     word *words;
@@ -162,6 +163,7 @@ const char *nearest_name(const char *name, const char *const *names, size_t coun
     size_t least = 3, length = strlen(name);
     for (size_t i = 0; i < count; i++) {
         size_t distance = edit_distance(name, names[i]);
+        if (strcasecmp(name, names[i]) == 0) distance = 0; /* A for a, N for n */
         if (distance < least && distance < length) {
             least = distance;
             best = names[i];

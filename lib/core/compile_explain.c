@@ -488,6 +488,10 @@ gpul_status gpul__compile_explain(gpul__compile *c, const gpul__run *run)
             status =
                 gpul__hint("%s may exist on newer architectures only; this was compiled for %s",
                            undefined, gpul__arch_text(arch, c->arch));
+        else if (gpul__starts(first->text, "device-side kernel launch"))
+            status = gpul__hint(
+                "a kernel that launches kernels needs CUDA's device run time, which is not part "
+                "of the Driver API: launch both from the host, one after the other");
     }
     gpul__free(log.items);
     gpul__free(causes.items);
