@@ -267,6 +267,7 @@ typedef struct ptx_finding {
     const char *other_action, *other_text, *other_file;
     uint32_t other_ptx_line, other_line;
     const char *message; /* a complete sentence: all of the above in words */
+    const char *brief;   /* the same without kernel, file, line and instruction */
 } ptx_finding;
 
 /* Where a group of threads stands when a launch is stopped or stuck. */

@@ -202,6 +202,24 @@ static bool parse_version(ptx_parser *parser)
     return true;
 }
 
+/* The PTX version that a target came with, times ten; 0: not known.  PTX ISA, release history, and what ptxas 13.0
+ * takes; the suffix f (families) came with 8.8, sm_90a with 8.0. */
+static unsigned first_version(unsigned sm, char suffix)
+{
+    static const struct {
+        unsigned short sm, version;
+    } targets[] = { { 50, 40 },  { 52, 41 },  { 53, 42 }, { 60, 50 },  { 61, 50 },  { 62, 50 },
+                    { 70, 60 },  { 72, 61 },  { 75, 63 }, { 80, 70 },  { 86, 71 },  { 87, 74 },
+                    { 88, 73 },  { 89, 78 },  { 90, 78 }, { 100, 86 }, { 101, 86 }, { 103, 88 },
+                    { 110, 90 }, { 120, 87 }, { 121, 88 } };
+    unsigned version = 0;
+    for (size_t k = 0; k < sizeof targets / sizeof *targets; k++)
+        if (targets[k].sm == sm) version = targets[k].version;
+    if (version && suffix == 'f' && version < 88) version = 88;
+    if (sm == 90 && suffix == 'a') version = 80;
+    return version;
+}
+
 static bool parse_target(ptx_parser *parser)
 {
     ptx_module *module = parser->module;
@@ -217,6 +235,12 @@ static bool parse_target(ptx_parser *parser)
         (suffix[0] && suffix[0] != 'a' && suffix[0] != 'f'))
         ptx_report(parser, first.text, first.line, first.length, "Unknown .target '%s'",
                    target->text);
+    unsigned needed = first_version(sm, suffix[0]);
+    if (needed && module->version_major * 10 + module->version_minor < needed)
+        ptx_report(parser, first.text, first.line, first.length,
+                   "PTX .version %u.%u does not support .target %s, which came with %u.%u",
+                   (unsigned)module->version_major, (unsigned)module->version_minor, target->text,
+                   needed / 10, needed % 10);
     module->target = target->text;
     module->target_sm = sm;
     module->target_suffix = suffix[0];

@@ -249,7 +249,7 @@ gpul_image *compile_source(compile_job *job)
     } else {
         status = gpul_compile_file(&image, source->path, &opts);
     }
-    log_drain();
+    log_drain(NULL);
     if (status) {
         message *m = library_message(&p);
         for (size_t i = 0; i < job->options->count && m->code == CODE_COMPILE_ARCH; i++)

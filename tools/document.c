@@ -409,9 +409,20 @@ static json_t *message_object(const message *m)
         set(object, "word", json_integer((json_int_t)m->at.at.word->index));
         set(object, "column_bytes", json_integer((json_int_t)m->at.at.start + 1));
     }
-    for (size_t i = 0; i < m->items.count; i++)
-        json_array_append_new(m->items.items[i].kind == ITEM_HINT ? hints : notes,
-                              json_words(m->items.items[i].text));
+    json_t *related = json_array();
+    for (size_t i = 0; i < m->items.count; i++) {
+        const message_item *item = &m->items.items[i];
+        json_array_append_new(item->kind == ITEM_HINT ? hints : notes, json_words(item->text));
+        if (!place_in_file(&item->at, &file, &line, &column, &end)) continue;
+        json_t *other = json_object();
+        set(other, "file", json_words(file));
+        set(other, "line", json_integer(line));
+        set(other, "column", json_integer(column));
+        set(other, "text", json_words(item->text));
+        json_array_append_new(related, other);
+    }
+    if (json_array_size(related)) set(object, "related", related);
+    else json_decref(related);
     set(object, "notes", notes);
     set(object, "hints", hints);
     return object;

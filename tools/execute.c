@@ -33,7 +33,7 @@ bool load_image(gpul_module **out, const plan *p, const session *s)
         }
         return false;
     }
-    log_drain();
+    log_drain(p);
     return true;
 }
 
@@ -333,7 +333,7 @@ bool execution_run_step(execution *x, size_t index)
     if (good && x->times_ns) x->times_ns[index] = (double)milliseconds * 1e6;
     if (good) timeline_device(s->kernel->name, (double)milliseconds * 1e6);
     if (!good) launch_failed(x, s, too_long);
-    log_drain();
+    log_drain(x->plan);
     gpul_event_free(&start);
     gpul_event_free(&end);
     return good && (!x->guard || fences_verify(x->plan, s));

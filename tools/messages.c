@@ -121,7 +121,7 @@ void messages_flush(void)
         message *m = made.items[i];
         if (m->shown) continue;
         m->shown = true;
-        if (message_style.quiet && m->severity != SEVERITY_ERROR) continue;
+        if (message_style.quiet && m->severity != SEVERITY_ERROR && !m->requested) continue;
         text out = { 0 };
         render_message(&out, m, message_style.style, message_style.color);
         fflush(stdout);

@@ -38,6 +38,7 @@ typedef struct message {
     const char *text;
     place at;
     list_of(message_item) items;
+    bool requested; /* somebody asked for such warnings: --quiet shows it too */
     bool shown;
 } message;
 

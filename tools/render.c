@@ -205,6 +205,25 @@ void add_json_string(text *out, const char *source)
     text_char(out, '"');
 }
 
+/* Notes that have a place of their own. */
+static void add_related(text *out, const message *m)
+{
+    bool any = false;
+    for (size_t i = 0; i < m->items.count; i++) {
+        const message_item *item = &m->items.items[i];
+        const char *file;
+        unsigned line, column, end;
+        if (!place_in_file(&item->at, &file, &line, &column, &end)) continue;
+        text_add(out, any ? ",{\"file\":" : ",\"related\":[{\"file\":");
+        add_json_string(out, file);
+        text_format(out, ",\"line\":%u,\"column\":%u,\"text\":", line, column);
+        add_json_string(out, item->text);
+        text_char(out, '}');
+        any = true;
+    }
+    if (any) text_char(out, ']');
+}
+
 static void render_json_line(text *out, const message *m)
 {
     text_format(out, "{\"severity\":\"%s\",", severity_word(m->severity));
@@ -230,6 +249,7 @@ static void render_json_line(text *out, const message *m)
         }
         text_char(out, ']');
     }
+    add_related(out, m);
     text_add(out, "}\n");
 }
 
@@ -264,6 +284,8 @@ static void render_github(text *out, const message *m)
     for (size_t i = 0; i < m->items.count; i++) {
         text_add(out, m->items.items[i].kind == ITEM_HINT ? "%0Ahint: " : "%0A");
         add_annotation_text(out, m->items.items[i].text, false);
+        if (place_in_file(&m->items.items[i].at, &file, &line, &column, &end) && line)
+            add_annotation_text(out, mem_format(" (%s:%u)", file, line), false);
     }
     text_char(out, '\n');
 }

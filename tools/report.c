@@ -90,7 +90,7 @@ static message *from_diagnostics(const plan *p, const gpul_error *e)
     return first;
 }
 
-/* The engine's sentence ends in ", FILE line N, PTX line M: INSTRUCTION;; COUNT threads in all".  The place is shown
+/* The engine's sentence ends in ", FILE line N, PTX line M: INSTRUCTION; COUNT threads in all".  The place is shown
  * with its source line, so the sentence keeps the count only and the instruction becomes a note. */
 static const char *without_place(const char *sentence, const gpul_detail *d,
                                  const char **instruction)
@@ -99,11 +99,19 @@ static const char *without_place(const char *sentence, const gpul_detail *d,
     const char *from =
         d->file && d->line ? strstr(sentence, mem_format(", %s line %u", d->file, d->line)) : NULL;
     const char *ptx = from ? strstr(from, "PTX line ") : NULL,
-               *count = ptx ? strstr(ptx, ";; ") : NULL;
+               *count = ptx ? strstr(ptx, "; ") : NULL;
     if (!ptx) return sentence;
     *instruction = count ? mem_copy(ptx, (size_t)(count - ptx)) : mem_dup(ptx);
-    return mem_format("%.*s%s%s", (int)(from - sentence), sentence, count ? "; " : "",
-                      count ? count + 3 : "");
+    return mem_format("%.*s%s", (int)(from - sentence), sentence, count ? count : "");
+}
+
+/* "at line 15" for "at /long/way/to/saxpy.cu line 15": the message names the file already. */
+static const char *in_this_file(const plan *p, const char *sentence, const char *file)
+{
+    const char *at = file ? strstr(sentence, mem_format(" at %s line ", file)) : NULL;
+    if (!at || !is_source(p, file)) return sentence;
+    return mem_format("%.*s at%s", (int)(at - sentence), sentence,
+                      at + strlen(" at ") + strlen(file));
 }
 
 /* Does the record's sentence already say what the detail says, perhaps without its first word? */
@@ -128,9 +136,58 @@ static void add_log(message *m, const char *log)
     }
 }
 
+bool finding_message(const plan *p, const char *line)
+{
+    static const char mark[] = "warning: '";
+    const char *sentence = strstr(line, mark), *ptx = strstr(line, " (PTX line ");
+    if (!sentence || (sentence != line && sentence[-1] != ' ')) return false;
+    gpul_detail at = { 0 };
+    if (sentence != line) { /* FILE:LINE: before it */
+        const char *colon = sentence - 2;
+        while (colon > line && colon[-1] != ':') colon--;
+        at.line = (uint32_t)strtoul(colon, NULL, 10);
+        at.file = mem_copy(line, colon > line ? (size_t)(colon - 1 - line) : 0);
+        if (!at.line) return false;
+    }
+    sentence += strlen("warning: ");
+    size_t length = ptx > sentence ? (size_t)(ptx - sentence) : strlen(sentence);
+    message *m =
+        warn(CODE_EXECUTE_FINDING, "%s", in_this_file(p, mem_copy(sentence, length), at.file));
+    const char *checks = getenv("GPULAUNCH_CPU_CHECKS");
+    m->requested = checks && *checks;
+    message_at(m, place_of_detail(p, &at));
+    if (ptx > sentence) message_note(m, "%.*s", (int)strlen(ptx + 2) - 1, ptx + 2);
+    return true;
+}
+
+/* What checkers found: a message for each finding, with the earlier access behind it. */
+static message *from_findings(const plan *p, const gpul_error *e)
+{
+    message *first = NULL, *last = NULL;
+    const char *end = strstr(e->message, "': ");
+    int kernel = end ? (int)(end + 3 - e->message) : 0;
+    for (size_t i = 0; i < e->detail_count; i++) {
+        const gpul_detail *d = &e->details[i];
+        place at = place_of_detail(p, d);
+        if (d->severity == GPUL_NOTE && last) {
+            message_note_at(last, at, "%s", d->text);
+            continue;
+        }
+        last = message_new(d->severity == GPUL_WARNING ? SEVERITY_WARNING : SEVERITY_ERROR, e->code,
+                           "%.*s%s", kernel, e->message, in_this_file(p, d->text, d->file));
+        last->layer = gpul_layer_text(e->layer);
+        last->requested = true;
+        message_at(last, at);
+        if (d->source && *d->source) message_note(last, "PTX: %s", d->source);
+        if (!first) first = last;
+    }
+    return first;
+}
+
 message *library_message(const plan *p)
 {
     const gpul_error *e = gpul_last_error();
+    if (e->code == CODE_EXECUTE_FINDING && e->detail_count) return from_findings(p, e);
     bool diagnostics = false;
     for (size_t i = 0; i < e->detail_count; i++)
         diagnostics |= e->layer == GPUL_LAYER_COMPILE && e->details[i].severity == GPUL_ERROR &&
@@ -151,12 +208,14 @@ message *library_message(const plan *p)
             message_at(m, at);
             const char *instruction;
             m->text = without_place(m->text, d, &instruction);
+            said = said || strstr(m->text, d->text);
+            m->text = in_this_file(p, m->text, d->file);
             if (instruction) message_note(m, "%s", instruction);
             if (said) continue;
         } else if (said && at.kind == PLACE_NONE) {
             continue;
         }
-        message_note_at(m, at, "%s", d->text);
+        message_note_at(m, at, "%s", in_this_file(p, d->text, d->file));
     }
     add_native(m, e);
     if (e->layer == GPUL_LAYER_LOAD || e->layer == GPUL_LAYER_IMAGE) add_log(m, e->log);

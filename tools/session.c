@@ -58,12 +58,13 @@ void log_start(int verbose)
     gpul_set_log((gpul_log){ .fn = on_log, .level = level });
 }
 
-void log_drain(void)
+void log_drain(const plan *p)
 {
     pthread_mutex_lock(&pending.lock);
     for (size_t i = 0; i < pending.count; i++) {
         const char *line = pending.lines[i];
-        inform(0, "%s", starts_with(line, "device: ") ? line + strlen("device: ") : line);
+        if (!finding_message(p, line))
+            inform(0, "%s", starts_with(line, "device: ") ? line + strlen("device: ") : line);
         free(pending.lines[i]);
     }
     pending.count = 0;
@@ -170,7 +171,7 @@ bool session_open_meanwhile(session *out, const option_use *device, bool require
         opts.meanwhile_user = &b;
     }
     if (gpul_open(&out->device, &opts)) {
-        log_drain();
+        log_drain(NULL);
         message *m = library_message(NULL);
         if (device && m->at.kind == PLACE_NONE) message_at(m, place_of_option(device));
         if (!automatic && starts_with(named, "cuda") && !require_gpu)
@@ -178,7 +179,7 @@ bool session_open_meanwhile(session *out, const option_use *device, bool require
         return false;
     }
     out->info = gpul_device_describe(out->device);
-    log_drain();
+    log_drain(NULL);
     return true;
 }
 

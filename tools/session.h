@@ -25,10 +25,12 @@ const char *arch_shown(const gpul_device_info *info);   /* "sm_90" */
 
 /* The library's log: warnings become notes; more with -v.  Drained after each stage. */
 void log_start(int verbose);
-void log_drain(void);
+void log_drain(const plan *p); /* NULL: nothing runs yet */
 
 /* The library's last error as messages.  `p` (or NULL) has the source whose lines are shown. */
 message *library_message(const plan *p);
+/* A line of the log that tells a finding of the CPU device, as a warning at its place; false: it is none. */
+bool finding_message(const plan *p, const char *line);
 
 /* Kernel printf between begin and end goes to `to` (NULL: nowhere), whichever device runs. */
 void capture_begin(const session *s);

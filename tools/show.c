@@ -56,6 +56,15 @@ void show_head(const plan *p, const step *s, const gpul_image *image)
     else if (info->compile_ns)
         text_format(&line, ", compiled in %.0f ms", (double)info->compile_ns / 1e6);
     say(&line);
+    /* What was made of the text without being asked. */
+    static const char mark[] = "taken as device code, without __device__: ";
+    const char *taken = info->choice ? strstr(info->choice, mark) : NULL;
+    if (!taken) return;
+    taken += strlen(mark);
+    text note = { 0 };
+    text_format(&note, "source    %.*s: no __device__; taken as device code",
+                (int)strcspn(taken, ";"), taken);
+    say(&note);
 }
 
 void show_device(const session *s)

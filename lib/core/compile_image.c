@@ -118,8 +118,10 @@ static bool write_choice(gpul_image *image, gpul__compile *c)
         gpul__str_add(choice, "; host headers set aside: ");
         add_list(choice, c->host.headers, c->host.header_count);
     }
-    if (c->set_aside)
-        gpul__str_add(choice, "; functions without annotation taken as device functions");
+    if (c->set_aside && c->host.taken_count) {
+        gpul__str_add(choice, "; taken as device code, without __device__: ");
+        add_list(choice, c->host.taken, c->host.taken_count);
+    }
     if (c->bundled_tried && c->folders.count) gpul__str_add(choice, "; with NVRTC's own headers");
     if (choice->failed) return false;
     image->info.choice = keep(image, gpul__str_text(choice));

@@ -1,6 +1,7 @@
 /* Faults of the CPU device, which knows the launch, the thread, the line and the memory.  Without that
  * device in the build there is nothing to tell.  SPDX-License-Identifier: MIT */
 #include "core/device_failure.h"
+#include "core/signature_name.h"
 
 #include <string.h>
 
@@ -66,7 +67,7 @@ static void add_details(const ptx_report *report)
         gpul__detail(&(gpul_detail){ .severity = mild ? GPUL_WARNING : GPUL_ERROR,
                                      .file = f->file,
                                      .line = f->line,
-                                     .text = f->message,
+                                     .text = f->brief,
                                      .source = f->text && *f->text ? f->text : NULL });
         if (!f->has_other) continue;
         gpul__detail(&(gpul_detail){ .severity = GPUL_NOTE,
@@ -91,6 +92,16 @@ static void add_details(const ptx_report *report)
     }
 }
 
+/* The sentence of a finding, without the kernel's symbol that it begins with. */
+static const char *without_symbol(const gpul__cpu_report *report, const char *sentence)
+{
+    const char *symbol = report->details.kernel ? report->details.kernel : "";
+    size_t length = strlen(symbol);
+    if (length && strncmp(sentence, symbol, length) == 0 && gpul__starts(sentence + length, ": "))
+        sentence += length + 2;
+    return sentence;
+}
+
 bool gpul__tell_cpu_fault(gpul_device *device, const gpul__refusal *refusal,
                           const gpul__launch_record *known)
 {
@@ -102,10 +113,7 @@ bool gpul__tell_cpu_fault(gpul_device *device, const gpul__refusal *refusal,
     gpul__str launch = { 0 };
     gpul__describe_launch(&launch, &found);
     const char *finding = report->details.finding_count ? report->details.findings[0].message : "";
-    /* A finding in the kernel itself begins with its name, which is said already. */
-    size_t length = strlen(found.kernel);
-    if (strncmp(finding, found.kernel, length) == 0 && gpul__starts(finding + length, ": "))
-        finding += length + 2;
+    finding = without_symbol(report, finding); /* the kernel is said already */
     gpul__failure about = {
         .call = refusal->entry,
         .native_kind = GPUL_NATIVE_CUDA,
@@ -124,13 +132,40 @@ bool gpul__tell_cpu_fault(gpul_device *device, const gpul__refusal *refusal,
     return true;
 }
 
+/* The kernel as a user writes it; a launch that has ended is told by its symbol. */
+static const char *name_of(gpul__arena *arena, const gpul__launch_record *launch)
+{
+    gpul__demangled name;
+    return gpul__demangle(&name, arena, launch->kernel) ? name.name : launch->kernel;
+}
+
+/* Each as a line of its own: "FILE:LINE: warning: 'kernel': what happened (PTX line N: instruction)". */
+static void log_warnings(gpul_device *device, const gpul__cpu_report *report)
+{
+    gpul__launch_record found;
+    find_launch(device, report, &found);
+    gpul__arena arena = { 0 };
+    const char *kernel = name_of(&arena, &found);
+    for (size_t i = 0; i < report->details.finding_count; i++) {
+        const ptx_finding *f = &report->details.findings[i];
+        gpul__str line = { 0 };
+        if (f->file) gpul__str_printf(&line, "%s:%u: ", f->file, (unsigned)f->line);
+        gpul__str_printf(&line, "warning: '%s': %s", kernel, f->brief);
+        if (f->text && *f->text)
+            gpul__str_printf(&line, " (PTX line %u: %s)", (unsigned)f->ptx_line, f->text);
+        gpul__log(GPUL_LOG_WARN, "%s", gpul__str_text(&line));
+        gpul__str_free(&line);
+    }
+    gpul__arena_free(&arena);
+}
+
 void gpul__tell_cpu_warnings(gpul_device *device)
 {
     gpul__cpu_report *report;
     /* With checkers on a wait takes them all, see below. */
     if (!device->is_cpu || gpul__cpu_checks()) return;
     while ((report = gpul__cpu_take_warning(device->context))) {
-        gpul__log(GPUL_LOG_WARN, "%s", report->text);
+        log_warnings(device, report);
         gpul__cpu_report_free(report);
     }
 }
@@ -155,14 +190,18 @@ gpul_status gpul__tell_cpu_findings(gpul_device *device, const char *call)
             kept[count++] = report;
             defects += found;
         } else {
-            gpul__log(GPUL_LOG_WARN, "%s", report->text);
+            log_warnings(device, report);
             gpul__cpu_report_free(report);
         }
     }
     if (!count) return GPUL_OK;
-    gpul_status status = gpul__fail(GPUL__EXECUTE_CHECK, (.call = call, .log = kept[0]->text),
-                                    "%s%s", kept[0]->details.findings[0].message,
-                                    defects > 1 ? "; and more, see the details" : "");
+    gpul__launch_record found;
+    find_launch(device, kept[0], &found);
+    gpul__arena arena = { 0 };
+    gpul_status status =
+        gpul__fail(GPUL__EXECUTE_CHECK, (.call = call, .log = kept[0]->text), "'%s': %s",
+                   found.kernel, without_symbol(kept[0], kept[0]->details.findings[0].message));
+    gpul__arena_free(&arena);
     for (size_t k = 0; k < count; k++) {
         add_details(&kept[k]->details);
         gpul__cpu_report_free(kept[k]);

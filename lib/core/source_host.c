@@ -417,6 +417,14 @@ static void set_aside(struct finder *f, const gpul__source *source, const gpul_h
         const gpul__decl *decl = &f->scan->decls[i];
         bool keeps = f->reached[i] || decl->is_class_member || decl->kind == GPUL__DECLARED_ENUM ||
                      decl->end == decl->first;
+        bool taken = f->reached[i] && !decl->file && is_unannotated(decl) && !decl->is_const &&
+                     !decl->is_constexpr && !decl->is_class_member &&
+                     decl->name != GPUL__NO_TOKEN &&
+                     (decl->kind == GPUL__DECLARED_VARIABLE ||
+                      (decl->kind == GPUL__DECLARED_FUNCTION && decl->has_body));
+        if (taken && !remember(f, &out->taken, &out->taken_count, text_of(f, decl->name),
+                               f->tokens->items[decl->name].length))
+            f->failed = true;
         if (keeps || decl->file) continue;
         const gpul__token *last = &f->tokens->items[decl->end - 1];
         blank(out->text, f->tokens->items[decl->first].offset, last->offset + last->length);

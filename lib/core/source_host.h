@@ -12,6 +12,9 @@ typedef struct gpul__host_code {
     size_t name_length;
     const char **functions; /* names of what was set aside, in order; in the arena */
     size_t function_count;
+    const char *
+        *taken; /* functions and variables without annotation that kernels need: device code */
+    size_t taken_count;
     const char **headers; /* names of includes that were set aside */
     size_t header_count;
     char *text; /* the source without them; owned; NULL when nothing was set aside */

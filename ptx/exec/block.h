@@ -94,6 +94,7 @@ typedef struct finding_place {
     const insn *insn;
     const code *code;
     const insn *other; /* of a race: the earlier access */
+    const code *other_code;
 } finding_place;
 
 struct launch {

@@ -83,6 +83,7 @@ static const char *statement(gpul__arena *arena, const ptx_module *module,
         if (c == ' ' && (to == 0 || text[to - 1] == ' ')) continue;
         text[to++] = c;
     }
+    while (to > 0 && (text[to - 1] == ';' || text[to - 1] == ' ')) to--;
     text[to] = 0;
     return text;
 }
@@ -106,6 +107,18 @@ static bool is_wrapper(const char *file)
     return false;
 }
 
+/* Where the source has the instruction; NULL: it is not known. */
+static const ptx_location *location_of(const code *c, const insn *i)
+{
+    const ptx_instruction *origin = i ? c->origin[i - c->insns] : NULL;
+    const ptx_module *module = c ? c->source->module : NULL;
+    if (!origin || !origin->location) return NULL;
+    const ptx_location *location = &module->locations[origin->location - 1];
+    while (location->inlined_at && is_wrapper(file_of(module, location)))
+        location = &module->locations[location->inlined_at - 1];
+    return location;
+}
+
 static source_place place_of(gpul__arena *arena, const code *c, const insn *i)
 {
     source_place place = { .function = c->source->name, .text = "" };
@@ -114,15 +127,21 @@ static source_place place_of(gpul__arena *arena, const code *c, const insn *i)
     const ptx_module *module = c->source->module;
     place.text = statement(arena, module, origin);
     place.ptx_line = origin->line;
-    if (!origin->location) return place;
-    const ptx_location *location = &module->locations[origin->location - 1];
-    while (location->inlined_at && is_wrapper(file_of(module, location)))
-        location = &module->locations[location->inlined_at - 1];
-    const char *file = file_of(module, location);
+    const ptx_location *location = location_of(c, i);
+    const char *file = location ? file_of(module, location) : NULL;
     if (!file) return place;
     place.file = gpul__arena_strndup(arena, file, strlen(file));
     place.line = location->line;
     return place;
+}
+
+/* Copies that the compiler made of one statement, by unrolling a loop, are one place. */
+static bool same_place(const code *c, const insn *i, const code *other_code, const insn *other)
+{
+    if (i == other) return true;
+    if (!i || !other || c != other_code) return false;
+    const ptx_location *a = location_of(c, i), *b = location_of(c, other);
+    return a && b && a->file == b->file && a->line == b->line;
 }
 
 static uint64_t block_number(const launch *l, const uint32_t at[3])
@@ -157,7 +176,7 @@ static void begin_grace(launch *l)
 }
 
 /* Under the launch's lock.  NULL: there are too many, or no memory. */
-static ptx_finding *add_finding(launch *l, const insn *i, const code *c, const insn *other)
+static ptx_finding *add_finding(launch *l, finding_place place)
 {
     ptx_report *r = l->report;
     if (r->finding_count >= FINDING_LIMIT) return NULL;
@@ -168,18 +187,21 @@ static ptx_finding *add_finding(launch *l, const insn *i, const code *c, const i
         return NULL;
     }
     l->finding_room = room;
-    l->finding_at[r->finding_count] = (finding_place){ i, c, other };
+    l->finding_at[r->finding_count] = place;
     ptx_finding *f = &r->findings[r->finding_count++];
-    *f = (ptx_finding){ .action = "", .text = "", .message = "" };
+    *f = (ptx_finding){ .action = "", .text = "", .message = "", .brief = "" };
     return f;
 }
 
-static ptx_finding *same_finding(launch *l, ptx_fault_kind kind, const insn *i, const insn *other)
+static ptx_finding *same_finding(launch *l, ptx_fault_kind kind, finding_place place)
 {
-    for (size_t k = 0; k < l->report->finding_count; k++)
-        if (l->report->findings[k].kind == kind && l->finding_at[k].insn == i &&
-            l->finding_at[k].other == other)
+    for (size_t k = 0; k < l->report->finding_count; k++) {
+        const finding_place *at = &l->finding_at[k];
+        if (l->report->findings[k].kind == kind &&
+            same_place(at->code, at->insn, place.code, place.insn) &&
+            same_place(at->other_code, at->other, place.other_code, place.other))
             return &l->report->findings[k];
+    }
     return NULL;
 }
 
@@ -256,14 +278,15 @@ static void record_fault(warp *w, const insn *i, uint32_t lanes, ptx_fault_kind 
     unsigned first = (unsigned)__builtin_ctz(lanes);
     pthread_mutex_lock(&l->lock);
     const earlier_access *earlier_side = access ? access->earlier : NULL;
-    const insn *other = earlier_side ? earlier_side->insn : NULL;
-    ptx_finding *f = same_finding(l, kind, i, other);
+    finding_place at = { .insn = i, .code = w->frame->code };
+    if (earlier_side) at.other = earlier_side->insn, at.other_code = earlier_side->code;
+    ptx_finding *f = same_finding(l, kind, at);
     bool earlier = f && block_number(l, b->position) < block_number(l, f->block);
     uint64_t threads = (uint64_t)__builtin_popcount(lanes);
     if (f) {
         f->threads += threads;
     } else {
-        f = add_finding(l, i, w->frame->code, other);
+        f = add_finding(l, at);
         if (f) f->threads = threads;
     }
     if (f && (f->threads == threads || earlier)) {
@@ -306,8 +329,8 @@ void ptx_fault_assert(warp *w, const insn *i, unsigned lane, const char *message
 void ptx_fault_launch(launch *l, ptx_fault_kind kind)
 {
     pthread_mutex_lock(&l->lock);
-    if (!same_finding(l, kind, NULL, NULL)) {
-        ptx_finding *f = add_finding(l, NULL, NULL, NULL);
+    if (!same_finding(l, kind, (finding_place){ 0 })) {
+        ptx_finding *f = add_finding(l, (finding_place){ 0 });
         if (f) {
             f->kind = kind;
             f->threads = 1;
@@ -520,25 +543,33 @@ static void write_check(const ptx_finding *f, gpul__str *out)
     gpul__str_printf(out, " (%s)", remedy(f->kind));
 }
 
-static void write_finding(const launch *l, const ptx_finding *f, gpul__str *out)
+/* A launch that was ended from outside, or for want of memory: no thread is to blame. */
+static bool write_end(const launch *l, const ptx_finding *f, gpul__str *out)
 {
-    const char *kernel = l->kernel->code->source->name;
-    if (f->kind == PTX_FAULT_BUDGET || f->kind == PTX_FAULT_CANCELLED ||
-        f->kind == PTX_FAULT_OUT_OF_MEMORY) {
-        uint64_t done = atomic_load(&l->executed);
-        if (f->kind == PTX_FAULT_BUDGET)
-            gpul__str_printf(out,
-                             "%s still runs after %" PRIu64
-                             " warp instructions, which is the limit of this launch",
-                             kernel, done);
-        else if (f->kind == PTX_FAULT_CANCELLED)
-            gpul__str_printf(out, "%s was ended from outside after %" PRIu64 " warp instructions",
-                             kernel, done);
-        else gpul__str_printf(out, "%s: memory for running it is exhausted", kernel);
-        return;
+    uint64_t done = atomic_load(&l->executed);
+    switch (f->kind) {
+    case PTX_FAULT_BUDGET:
+        gpul__str_printf(out,
+                         "still runs after %" PRIu64
+                         " warp instructions, which is the limit of this launch",
+                         done);
+        return true;
+    case PTX_FAULT_CANCELLED:
+        gpul__str_printf(out, "was ended from outside after %" PRIu64 " warp instructions", done);
+        return true;
+    case PTX_FAULT_OUT_OF_MEMORY:
+        gpul__str_add(out, "memory for running it is exhausted");
+        return true;
+    default: return false;
     }
-    gpul__str_printf(out, "%s: thread (%u,%u,%u) of block (%u,%u,%u)", kernel, f->thread[0],
-                     f->thread[1], f->thread[2], f->block[0], f->block[1], f->block[2]);
+}
+
+/* What happened: without kernel, place and instruction. */
+static void write_brief(const launch *l, const ptx_finding *f, gpul__str *out)
+{
+    if (f->kind > PTX_FAULT_EXITED_LANES) gpul__str_printf(out, "%s: ", kinds[f->kind].name);
+    gpul__str_printf(out, "thread (%u,%u,%u) of block (%u,%u,%u)", f->thread[0], f->thread[1],
+                     f->thread[2], f->block[0], f->block[1], f->block[2]);
     if (f->kind == PTX_FAULT_ASSERT) gpul__str_printf(out, ": %s", f->message);
     else if (f->kind == PTX_FAULT_BARRIER) gpul__str_printf(out, ": %s", f->message);
     else if (f->kind == PTX_FAULT_DEADLOCK && f->message[0])
@@ -546,11 +577,31 @@ static void write_finding(const launch *l, const ptx_finding *f, gpul__str *out)
     else if (f->kind > PTX_FAULT_EXITED_LANES) write_check(f, out);
     else if (f->action[0]) write_access(l, f, out), write_cause(f, out);
     else gpul__str_printf(out, " %s", plain_sentence(f->kind));
-    if (f->file) gpul__str_printf(out, ", %s line %" PRIu32, f->file, f->line);
-    if (f->text[0]) gpul__str_printf(out, ", PTX line %" PRIu32 ": %s", f->ptx_line, f->text);
-    if (strcmp(f->function, kernel)) gpul__str_printf(out, " in %s", f->function);
+}
+
+static void write_count(const launch *l, const ptx_finding *f, gpul__str *out)
+{
     if (atomic_load(&l->cut)) gpul__str_printf(out, "; at least %" PRIu64 " threads", f->threads);
     else if (f->threads > 1) gpul__str_printf(out, "; %" PRIu64 " threads in all", f->threads);
+}
+
+/* The sentence with and without what the fields of the finding tell. */
+static void write_finding(const launch *l, const ptx_finding *f, gpul__str *message,
+                          gpul__str *brief)
+{
+    const char *kernel = l->kernel->code->source->name;
+    if (write_end(l, f, brief)) {
+        gpul__str_printf(message, "%s%s %s", kernel, f->kind == PTX_FAULT_OUT_OF_MEMORY ? ":" : "",
+                         gpul__str_text(brief));
+        return;
+    }
+    write_brief(l, f, brief);
+    gpul__str_printf(message, "%s: %s", kernel, gpul__str_text(brief));
+    if (f->file) gpul__str_printf(message, ", %s line %" PRIu32, f->file, f->line);
+    if (f->text[0]) gpul__str_printf(message, ", PTX line %" PRIu32 ": %s", f->ptx_line, f->text);
+    if (strcmp(f->function, kernel)) gpul__str_printf(message, " in %s", f->function);
+    write_count(l, f, message);
+    write_count(l, f, brief);
 }
 
 /* Faults before warnings, then by block; the launch's result is that of the first. */
@@ -564,6 +615,15 @@ static bool comes_first(const launch *l, const ptx_finding *a, const ptx_finding
     return block_number(l, a->block) < block_number(l, b->block);
 }
 
+/* Moves a text into the arena; without memory the other one is told. */
+static const char *keep_text(gpul__arena *arena, gpul__str *text, const char *otherwise)
+{
+    const char *kept =
+        text->failed ? NULL : gpul__arena_strndup(arena, gpul__str_text(text), text->length);
+    gpul__str_free(text);
+    return kept ? kept : otherwise;
+}
+
 void ptx_report_finish(launch *l)
 {
     ptx_report *r = l->report;
@@ -574,12 +634,11 @@ void ptx_report_finish(launch *l)
             r->findings[j - 1] = swap;
         }
     for (size_t k = 0; k < r->finding_count; k++) {
-        gpul__str text = { 0 };
-        write_finding(l, &r->findings[k], &text);
-        char *kept =
-            text.failed ? NULL : gpul__arena_strndup(&r->arena, gpul__str_text(&text), text.length);
-        r->findings[k].message = kept ? kept : kinds[r->findings[k].kind].name;
-        gpul__str_free(&text);
+        ptx_finding *f = &r->findings[k];
+        gpul__str message = { 0 }, brief = { 0 };
+        write_finding(l, f, &message, &brief);
+        f->message = keep_text(&r->arena, &message, kinds[f->kind].name);
+        f->brief = keep_text(&r->arena, &brief, f->message);
     }
     if (r->finding_count && !r->findings[0].warning) r->result = kinds[r->findings[0].kind].result;
     if (!r->result && l->out_of_memory) r->result = kinds[PTX_FAULT_OUT_OF_MEMORY].result;

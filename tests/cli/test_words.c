@@ -223,14 +223,15 @@ static void look(void **state)
                                                   "     |                             ^\n");
     text out = { 0 };
     render_message(&out, m, ERRORS_GITHUB, false);
-    assert_string_equal(text_of(&out),
-                        "::error title=GL0304::'a' is float%0Adeclared here%0Ahint: write a=2.5\n");
+    assert_string_equal(
+        text_of(&out),
+        "::error title=GL0304::'a' is float%0Adeclared here (s.cu:4)%0Ahint: write a=2.5\n");
     out = (text){ 0 };
     render_message(&out, m, ERRORS_JSON, false);
     assert_string_equal(
         text_of(&out),
         "{\"severity\":\"error\",\"code\":\"GL0304\",\"layer\":\"args\",\"text\":\"'a' is float\","
-        "\"notes\":[\"declared here\"],\"hints\":[\"write a=2.5\"]}\n");
+        "\"notes\":[\"declared here\"],\"hints\":[\"write a=2.5\"],\"related\":[{\"file\":\"s.cu\",\"line\":4,\"column\":5,\"text\":\"declared here\"}]}\n");
     messages_restart();
     mem_release();
 }

@@ -278,7 +278,8 @@ static void host_code_is_set_aside(void **state)
     assert_text_has(choice, "vector");
     gpul_image_free(&image);
     image = compile_case("helper.cu", OPTS());
-    assert_text_has(gpul_image_describe(image)->choice, "taken as device functions");
+    assert_text_has(gpul_image_describe(image)->choice,
+                    "taken as device code, without __device__: ");
     gpul_image_free(&image);
 }
 

@@ -189,6 +189,36 @@ static void test_version(void **state)
     ptx_diags_free(&diags);
 }
 
+/* The first version of each target, by ptxas 13.0. */
+static void test_targets_newer_than_the_version(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *before, *first, *target;
+    } targets[] = { { "6.2", "6.3", "sm_75" },   { "6.5", "7.0", "sm_80" },
+                    { "7.0", "7.1", "sm_86" },   { "7.7", "7.8", "sm_90" },
+                    { "7.8", "8.0", "sm_90a" },  { "8.5", "8.6", "sm_100" },
+                    { "8.7", "8.8", "sm_100f" }, { "8.6", "8.7", "sm_120a" } };
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+        for (int newer = 0; newer < 2; newer++) {
+            char text[128];
+            int length = snprintf(text, sizeof text, ".version %s\n.target %s\n.address_size 64\n",
+                                  newer ? targets[i].first : targets[i].before, targets[i].target);
+            ptx_diags diags = { 0 };
+            ptx_module *module = NULL;
+            ptx_status status = ptx_parse(&module, text, (size_t)length, &diags);
+            assert_int_equal(status == PTX_OK, newer);
+            if (!newer) {
+                assert_int_equal(diags.items[0].line, 2);
+                assert_non_null(strstr(diags.items[0].text, "does not support .target"));
+                assert_non_null(strstr(diags.items[0].text, targets[i].first));
+            }
+            ptx_diags_free(&diags);
+            ptx_module_free(module);
+        }
+}
+
 GPUL_TEST_MAIN("ptx: errors", cmocka_unit_test(test_statements), cmocka_unit_test(test_modules),
                cmocka_unit_test(test_several_and_renderings), cmocka_unit_test(test_many),
-               cmocka_unit_test(test_version));
+               cmocka_unit_test(test_version),
+               cmocka_unit_test(test_targets_newer_than_the_version));
