@@ -349,6 +349,8 @@ typedef struct gpul_compile_opts {
     bool keep_host_code;     /* do not set host functions aside */
     const char *nvrtc;       /* path of libnvrtc; NULL: $GPULAUNCH_NVRTC, else searched */
     bool no_cache;
+    /* Nothing is compiled: an image that is not in the cache is error GL1203, whose message says why it is not. */
+    bool cache_only;
     /* Called again and again while NVRTC (12.8 and later) works, by any thread; false cancels, and then
      * stays false.  It must not call the library. */
     bool (*progress)(void *user);
@@ -406,6 +408,9 @@ typedef struct gpul_image_info {
     const char *choice; /* why this architecture and these forms, one sentence; never NULL */
     uint64_t compile_ns;
     bool from_cache;
+    const char *
+        cache_miss; /* why the cache did not have it: what changed since the nearest compile of this name, one
+                             * sentence; NULL when it did, and for an image that was not compiled */
 } gpul_image_info;
 
 /* Facts of an image; everything is borrowed from it. */

@@ -10,54 +10,89 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Two FNV-1a hashes of different start, each stirred by the position: enough to tell honest inputs
- * apart; nobody else can write to the folder. */
+static const gpul__key start = { .a = 0xcbf29ce484222325u, .b = 0x243f6a8885a308d3u };
+
+/* Two hashes of different start and factors, each stirred by the position: enough to tell honest inputs apart; nobody
+ * else can write to the folder.  Eight bytes a step, as headers are megabytes. */
 static void stir(gpul__key *key, const void *data, size_t size)
 {
     const unsigned char *bytes = data;
     uint64_t a = key->a, b = key->b;
-    for (size_t i = 0; i < size; i++) {
-        a = (a ^ bytes[i]) * 0x100000001b3u;
-        b = (b ^ (bytes[i] + 0x9e3779b97f4a7c15u)) * 0xff51afd7ed558ccdu;
+    for (size_t at = 0; at < size; at += 8) {
+        uint64_t word = 0;
+        memcpy(&word, bytes + at, size - at < 8 ? size - at : 8);
+        a = (a ^ word) * 0x9fb21c651e98df25u;
+        a ^= a >> 32;
+        b = (b ^ (word + 0x9e3779b97f4a7c15u)) * 0xff51afd7ed558ccdu;
         b ^= b >> 29;
     }
     key->a = a;
     key->b = b;
 }
 
-void gpul__key_bytes(gpul__key *key, const char *label, const void *data, size_t size)
+static void record(gpul__key *key, const char *label, const char *value, size_t length)
 {
-    uint64_t length = size;
-    stir(key, label, strlen(label) + 1);
-    stir(key, &length, sizeof length);
-    stir(key, data, size);
+    if (!key->record || label[0] == '.') return;
+    /* A line each: what would break one is shown as a question mark. */
+    for (const char *c = label; *c; c++)
+        gpul__str_addn(key->record, (unsigned char)*c < ' ' ? "?" : c, 1);
+    gpul__str_add(key->record, "\t");
+    for (size_t i = 0; i < length; i++)
+        gpul__str_addn(key->record, (unsigned char)value[i] < ' ' ? "?" : value + i, 1);
+    gpul__str_add(key->record, "\n");
 }
 
-void gpul__key_begin(gpul__key *key, const char *purpose)
+static void add(gpul__key *key, const char *label, const void *data, size_t size, gpul__key *own)
 {
-    key->a = 0xcbf29ce484222325u;
-    key->b = 0x243f6a8885a308d3u;
-    gpul__key_text(key, "purpose", purpose);
+    uint64_t length = size;
+    *own = start;
+    stir(own, data, size);
+    const uint64_t part[2] = { own->a, own->b };
+    stir(key, label, strlen(label) + 1);
+    stir(key, &length, sizeof length);
+    stir(key, part, sizeof part);
+}
+
+void gpul__key_bytes(gpul__key *key, const char *label, const void *data, size_t size)
+{
+    gpul__key own;
+    char value[64];
+    add(key, label, data, size, &own);
+    int length = snprintf(value, sizeof value, "#%016llx%016llx", (unsigned long long)own.a,
+                          (unsigned long long)own.b);
+    record(key, label, value, (size_t)length);
+}
+
+void gpul__key_begin(gpul__key *key, const char *purpose, gpul__str *lines)
+{
+    *key = start;
+    key->record = lines;
+    gpul__key_text(key, ".purpose", purpose);
     gpul__key_text(key, "gpulaunch", GPUL_VERSION);
-    gpul__key_number(key, "layout", 2); /* of what is stored; raised when that changes */
+    gpul__key_number(key, ".layout", 3); /* of what is stored; raised when that changes */
 }
 
 void gpul__key_text(gpul__key *key, const char *label, const char *text)
 {
-    if (text) gpul__key_bytes(key, label, text, strlen(text));
-    else gpul__key_bytes(key, "none", label, strlen(label));
+    gpul__key own;
+    add(key, text ? label : ".none", text ? text : label, strlen(text ? text : label), &own);
+    if (text) record(key, label, text, strlen(text));
 }
 
 void gpul__key_number(gpul__key *key, const char *label, uint64_t number)
 {
-    gpul__key_bytes(key, label, &number, sizeof number);
+    gpul__key own;
+    char value[24];
+    add(key, label, &number, sizeof number, &own);
+    record(key, label, value,
+           (size_t)snprintf(value, sizeof value, "%llu", (unsigned long long)number));
 }
 
 void gpul__key_list(gpul__key *key, const char *label, const char *const *list)
 {
     uint64_t count = 0;
     for (; list && list[count]; count++) gpul__key_text(key, label, list[count]);
-    gpul__key_number(key, label, count);
+    gpul__key_number(key, ".count", count);
 }
 
 void gpul__key_end(const gpul__key *key, char out[GPUL__CACHE_KEY + 1])
@@ -80,6 +115,13 @@ struct scan {
 
 static bool scan_text(struct scan *scan, const char *text, size_t size, const char *folder,
                       int depth);
+
+/* The key cannot be known. */
+static bool give_up(struct scan *scan, const char *why)
+{
+    if (!scan->key->unknown) scan->key->unknown = why;
+    return false;
+}
 
 static bool was_seen(struct scan *scan, const char *name, bool *failed)
 {
@@ -129,13 +171,17 @@ static bool read_header(struct scan *scan, const char *path, int depth, bool *fo
         return true;
     }
     char *folder = NULL;
+    gpul__str label = { 0 };
     const char *slash = strrchr(path, '/');
-    bool good = !failed && (folder = gpul__strndup(path, slash ? (size_t)(slash - path) + 1 : 0));
+    gpul__str_printf(&label, "header %s", path);
+    bool good = !failed && !label.failed &&
+                (folder = gpul__strndup(path, slash ? (size_t)(slash - path) + 1 : 0));
+    if (!good) give_up(scan, "it reads too many headers");
     if (good) {
-        gpul__key_text(scan->key, "header", path);
-        gpul__key_bytes(scan->key, "content", text, size);
+        gpul__key_bytes(scan->key, label.text, text, size);
         good = scan_text(scan, text, size, folder, depth + 1);
     }
+    gpul__str_free(&label);
     gpul__free(folder);
     gpul__free(text);
     return good;
@@ -163,7 +209,11 @@ static bool include(struct scan *scan, const char *name, bool quoted, const char
         good = !path.failed && read_header(scan, gpul__str_text(&path), depth, &found);
     }
     gpul__str_free(&path);
-    return good && found;
+    if (!good || found) return good;
+    /* Only the folders are searched for <name>, so that one which is in none stays away until it is put into one. */
+    if (quoted) return give_up(scan, "a header that it includes is in no folder that is known");
+    gpul__key_text(scan->key, ".absent", name);
+    return true;
 }
 
 static const char *skip_blanks(const char *at, const char *end)
@@ -172,20 +222,62 @@ static const char *skip_blanks(const char *at, const char *end)
     return at;
 }
 
+/* Whether the word at `at` is only asked for: "#ifdef word", "#ifndef word", "defined word", "defined(word". */
+static bool is_asked_for(const char *text, const char *at)
+{
+    static const char *const before[] = { "ifdef", "ifndef", "defined" };
+    while (at > text && (at[-1] == ' ' || at[-1] == '\t')) at--;
+    if (at > text && at[-1] == '(') at--;
+    while (at > text && (at[-1] == ' ' || at[-1] == '\t')) at--;
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
+        size_t length = strlen(before[i]);
+        if ((size_t)(at - text) > length && memcmp(at - length, before[i], length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Every __has_include that asks for a name counts as an #include of it, as far as the key goes. */
+static bool scan_questions(struct scan *scan, const char *text, size_t size, const char *folder,
+                           int depth)
+{
+    static const char question[] = "__has_include";
+    const char *at = text, *end = text + size;
+    while ((at = memmem(at, (size_t)(end - at), question, sizeof question - 1))) {
+        if (is_asked_for(text, at)) {
+            at += sizeof question - 1;
+            continue;
+        }
+        at = skip_blanks(at + sizeof question - 1, end);
+        if (at < end && *at == '_') return give_up(scan, "it asks with __has_include_next");
+        if (at == end || *at != '(') return give_up(scan, "it asks with __has_include by a macro");
+        at = skip_blanks(at + 1, end);
+        char open = at < end ? *at : 0, close = open == '<' ? '>' : '"';
+        const char *last =
+            open == '<' || open == '"' ? memchr(at + 1, close, (size_t)(end - at - 1)) : NULL;
+        if (!last) return give_up(scan, "it asks with __has_include by a macro");
+        char *name = gpul__strndup(at + 1, (size_t)(last - at - 1));
+        bool good = name && include(scan, name, open == '"', folder, depth);
+        gpul__free(name);
+        if (!good) return give_up(scan, "memory ran out");
+    }
+    return true;
+}
+
 /* Every line that begins with # include counts, also one in a comment or under an #if that is not
  * taken: too many headers cost a miss at most, one too few would give a wrong result.  A line that is
  * continued before the name is spelt is not followed, and the scan gives up. */
 static bool scan_text(struct scan *scan, const char *text, size_t size, const char *folder,
                       int depth)
 {
-    if (depth > DEEPEST) return false;
-    if (memmem(text, size, "__has_include", 13) ||
-        memmem(text, size,
+    if (depth > DEEPEST) return give_up(scan, "its headers include each other too deeply");
+    if (memmem(text, size,
                "?"
                "?=",
                3) ||
         memmem(text, size, "%:", 2))
-        return false;
+        return give_up(scan, "it may spell # in another way");
+    if (!scan_questions(scan, text, size, folder, depth)) return false;
     const char *end = text + size;
     for (const char *line = text; line < end;) {
         const char *stop = memchr(line, '\n', (size_t)(end - line));
@@ -207,22 +299,23 @@ static bool scan_text(struct scan *scan, const char *text, size_t size, const ch
             at = skip_blanks(sign + 1, stop);
             const char *word = at;
             while (word < stop && ((*word >= 'a' && *word <= 'z') || *word == '_')) word++;
-            if (word < stop && (*word == '\\' || *word == '/')) return false;
+            if (word < stop && (*word == '\\' || *word == '/'))
+                return give_up(scan, "a directive in it is split");
             if ((size_t)(stop - at) >= 7 && memcmp(at, "include", 7) == 0) {
                 at = skip_blanks(at + 7, stop);
                 char open = at < stop ? *at : 0, close = open == '<' ? '>' : '"';
                 const char *last = open == '<' || open == '"'
                                        ? memchr(at + 1, close, (size_t)(stop - at - 1))
                                        : NULL;
-                if (!last) return false;
+                if (!last) return give_up(scan, "an #include in it is spelt by a macro");
                 char *name = gpul__strndup(at + 1, (size_t)(last - at - 1));
                 bool good = name && include(scan, name, open == '"', folder, depth);
                 gpul__free(name);
-                if (!good) return false;
+                if (!good) return give_up(scan, "memory ran out");
             } else if (word - at == 5 && memcmp(at, "embed", 5) == 0) {
-                return false;
+                return give_up(scan, "it uses #embed");
             } else if (word - at == 6 && memcmp(at, "import", 6) == 0) {
-                return false;
+                return give_up(scan, "it uses #import");
             }
         }
         line = stop + 1;

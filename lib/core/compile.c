@@ -254,6 +254,67 @@ static gpul_status run_all(gpul_image **out, gpul__compile *c)
     return status;
 }
 
+/* Runs the compiler, and keeps what it makes.  `unknown`: nothing is kept, for that reason. */
+static gpul_status make(gpul_image **out, gpul__compile *c, const gpul__recipe *recipe,
+                        const char *unknown)
+{
+    const gpul__nvrtc *ready = gpul__nvrtc_ready(c->nvrtc);
+    c->is_stale = !ready;
+    if (!ready) return GPUL_OK;
+    c->nvrtc = ready;
+    size_t searched = c->searched.count, chosen = c->choice.length;
+    gpul_status status = read_source(c) ? run_all(out, c) : gpul__no_memory();
+    if (status) return status;
+    /* What the compile added to what the key is made of: the compiler's own headers, and what came out. */
+    c->searched.count = searched;
+    if (searched) c->searched.items[searched] = NULL;
+    c->choice.length = chosen;
+    if (chosen) c->choice.text[chosen] = 0;
+    if (!unknown && !(*out)->ltoir) gpul__compile_keep(c, recipe, *out);
+    if (gpul__log_on(GPUL_LOG_INFO))
+        gpul__log(GPUL_LOG_INFO, "%s: %s", (*out)->info.name, (*out)->info.choice);
+    return GPUL_OK;
+}
+
+/* Why the cache does not have it: into the log and the image, or the error when nothing is to be made. */
+static gpul_status find_or_make(gpul_image **out, gpul__compile *c)
+{
+    gpul__recipe recipe = { .subject = c->source.name };
+    gpul__compile_turn turn;
+    const char *unknown = NULL;
+    bool has_key = gpul__compile_key(c, &recipe, &unknown);
+    gpul_status status = GPUL_OK;
+    if (has_key) {
+        gpul__compile_begin(&turn, recipe.key);
+        unknown = NULL;
+        *out = gpul__compile_find(recipe.key);
+    }
+    if (*out) {
+        (*out)->info.compile_ns = gpul__now() - c->started_ns;
+    } else {
+        char *why = gpul__compile_miss(&recipe, unknown);
+        if (!why) {
+            status = gpul__no_memory();
+        } else if (c->opts->cache_only) {
+            gpul__fail(GPUL__CACHE_MISS, (.call = "gpul_compile"), "%s is not in the cache: %s",
+                       c->source.name, why);
+            status = gpul__hint("compile it once without cache_only");
+        } else {
+            gpul__log(GPUL_LOG_INFO, "%s is not in the cache: %s", c->source.name, why);
+            status = make(out, c, &recipe, unknown);
+        }
+        if (!status && *out &&
+            !((*out)->info.cache_miss = gpul__arena_printf(&(*out)->arena, "%s", why))) {
+            gpul_image_free(out);
+            status = gpul__no_memory();
+        }
+        gpul__free(why);
+    }
+    if (has_key) gpul__compile_end(&turn);
+    gpul__str_free(&recipe.parts);
+    return status;
+}
+
 static gpul_status compile(gpul_image **out, gpul__compile *c, const char *text, size_t length)
 {
     c->started_ns = gpul__now();
@@ -263,29 +324,7 @@ static gpul_status compile(gpul_image **out, gpul__compile *c, const char *text,
     find_device(c);
     if ((status = choose_compiler(c)) != GPUL_OK) return status;
     if (!gpul__compile_headers(c)) return gpul__no_memory();
-    char key[GPUL__CACHE_KEY + 1];
-    gpul__compile_turn turn;
-    bool keeps = gpul__compile_key(c, key);
-    if (keeps) {
-        gpul__compile_begin(&turn, key);
-        *out = gpul__compile_find(key);
-        if (*out) {
-            gpul__compile_end(&turn);
-            (*out)->info.compile_ns = gpul__now() - c->started_ns;
-            return GPUL_OK;
-        }
-    }
-    const gpul__nvrtc *ready = gpul__nvrtc_ready(c->nvrtc);
-    c->is_stale = !ready;
-    if (ready) {
-        c->nvrtc = ready;
-        status = read_source(c) ? run_all(out, c) : gpul__no_memory();
-    }
-    if (!status && keeps && *out && !(*out)->ltoir) gpul__compile_keep(key, *out);
-    if (keeps) gpul__compile_end(&turn);
-    if (!status && *out && gpul__log_on(GPUL_LOG_INFO))
-        gpul__log(GPUL_LOG_INFO, "%s: %s", (*out)->info.name, (*out)->info.choice);
-    return status;
+    return find_or_make(out, c);
 }
 
 static const gpul_compile_opts no_opts;

@@ -4,8 +4,11 @@
 #include "core/cache_image.h"
 #include "core/cache_key.h"
 
+#include "base/log.h"
+
 #include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,31 +21,43 @@ static void add_file(gpul__key *key, const char *label, const gpul__nvrtc_file *
 
 static void add_compiler(gpul__key *key, const gpul__nvrtc *nvrtc)
 {
-    gpul__key_text(key, "library", gpul_version());
-    gpul__key_number(key, "entry layout", 2); /* of cache_image.c */
-    gpul__key_text(key, "nvrtc", nvrtc->path);
-    gpul__key_number(key, "nvrtc version", (uint64_t)(nvrtc->major * 100 + nvrtc->minor));
-    add_file(key, "nvrtc file", &nvrtc->file);
-    add_file(key, "nvrtc builtins", &nvrtc->builtins);
+    gpul__key_text(key, ".library", gpul_version());
+    gpul__key_number(key, ".entry layout", 3); /* of cache_image.c */
+    gpul__key_text(key, "NVRTC", nvrtc->path);
+    char version[32];
+    snprintf(version, sizeof version, "%d.%d", nvrtc->major, nvrtc->minor);
+    gpul__key_text(key, "NVRTC version", version);
+    add_file(key, "file of NVRTC", &nvrtc->file);
+    add_file(key, "file of NVRTC's builtins", &nvrtc->builtins);
 }
 
 static void add_options(gpul__key *key, const gpul__compile *c)
 {
     char arch[24];
     const gpul_compile_opts *o = c->opts;
-    gpul__key_text(key, "arch", gpul__arch_text(arch, c->arch));
-    gpul__key_text(key, "choice", gpul__str_text(&c->choice));
-    gpul__key_list(key, "options", (const char *const *)c->base.items);
-    gpul__key_list(key, "includes", o->includes);
-    gpul__key_list(key, "expressions", o->expressions);
-    gpul__key_list(key, "folders", (const char *const *)c->searched.items);
+    gpul__key_text(key, "architecture", gpul__arch_text(arch, c->arch));
+    gpul__key_text(key, ".choice", gpul__str_text(&c->choice));
+    gpul__key_list(key, "option", (const char *const *)c->base.items);
+    gpul__key_list(key, "file included first", o->includes);
+    gpul__key_list(key, "expression", o->expressions);
+    gpul__key_list(key, "include folder", (const char *const *)c->searched.items);
     for (const gpul_header *h = o->headers; h && h->name; h++) {
-        gpul__key_text(key, "header name", h->name);
-        gpul__key_text(key, "header text", h->text);
+        gpul__str label = { 0 };
+        gpul__str_printf(&label, "header %s", h->name);
+        gpul__key_bytes(key, gpul__str_text(&label), h->text, strlen(h->text));
+        gpul__str_free(&label);
     }
-    gpul__key_number(key, "flags",
-                     (uint64_t)(o->line_info | o->keep_host_code << 1 | o->no_carried_headers << 2 |
-                                c->warnings_off << 3 | c->default_device << 4));
+    const struct {
+        bool on;
+        const char *name;
+    } settings[] = { { o->line_info, "line information" },
+                     { o->keep_host_code, "host code kept" },
+                     { o->no_carried_headers, "no headers of gpulaunch" },
+                     { c->warnings_off, "-w" },
+                     { c->default_device, "functions for the device by default" } };
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        if (settings[i].on) gpul__key_text(key, "setting", settings[i].name);
+    gpul__key_text(key, ".settings", "end");
 }
 
 /* Line information has whole paths, so that the same text compiled in another folder is another image. */
@@ -51,22 +66,25 @@ static bool add_place(gpul__key *key, const gpul_compile_opts *o)
     char here[PATH_MAX];
     if (!o->line_info && !o->debug) return true;
     if (!getcwd(here, sizeof here)) return false;
-    gpul__key_text(key, "place", here);
+    gpul__key_text(key, "current folder", here);
     return true;
 }
 
-bool gpul__compile_key(const gpul__compile *c, char out[GPUL__CACHE_KEY + 1])
+bool gpul__compile_key(const gpul__compile *c, gpul__recipe *out, const char **unknown)
 {
     gpul__key key;
+    *unknown = c->opts->no_cache ? "the cache is not wanted" : "its compiler changed just now";
     if (c->opts->no_cache || !c->nvrtc->file.size) return false;
-    gpul__key_begin(&key, "compile");
-    gpul__key_text(&key, "name", c->source.name);
+    gpul__key_begin(&key, "compile", &out->parts);
+    gpul__key_text(&key, ".name", c->source.name);
     gpul__key_bytes(&key, "source", c->source.text, c->source.length);
     add_compiler(&key, c->nvrtc);
     add_options(&key, c);
+    *unknown = "the current folder is not known";
     bool known = add_place(&key, c->opts);
     if (known && c->has_includes) {
         gpul_header *own = gpul__calloc(c->header_names.count + 1, sizeof *own);
+        *unknown = "memory ran out";
         if (!own) return false;
         for (size_t i = 0; i < c->header_names.count; i++)
             own[i] = (gpul_header){ c->header_names.items[i], c->header_texts.items[i] };
@@ -81,7 +99,8 @@ bool gpul__compile_key(const gpul__compile *c, char out[GPUL__CACHE_KEY + 1])
         gpul__str_free(&text);
         gpul__free(own);
     }
-    if (known) gpul__key_end(&key, out);
+    if (key.unknown) *unknown = key.unknown;
+    if (known) gpul__key_end(&key, out->key);
     return known;
 }
 
@@ -129,13 +148,35 @@ gpul_image *gpul__compile_find(const char *key)
     return image;
 }
 
-void gpul__compile_keep(const char *key, const gpul_image *image)
+char *gpul__compile_miss(const gpul__recipe *recipe, const char *unknown)
 {
+    gpul__str out = { 0 };
+    int folder = unknown ? -1 : gpul__cache_open();
+    if (unknown) gpul__str_printf(&out, "nothing is kept: %s", unknown);
+    else if (folder < 0) gpul__str_add(&out, "there is no folder for a cache");
+    else gpul__miss_explain(&out, folder, recipe);
+    if (folder >= 0) close(folder);
+    return gpul__str_take(&out);
+}
+
+void gpul__compile_keep(const gpul__compile *c, const gpul__recipe *recipe, const gpul_image *image)
+{
+    gpul__recipe again = { 0 };
+    const char *unknown;
+    /* A header that was written between the scan and the compile gives an image of neither text. */
+    bool same = gpul__compile_key(c, &again, &unknown) && strcmp(again.key, recipe->key) == 0;
+    gpul__str_free(&again.parts);
+    if (!same) {
+        gpul__log(GPUL_LOG_INFO, "%s is not kept: what it reads changed during the compile",
+                  c->source.name);
+        return;
+    }
     int folder = gpul__cache_open();
     if (folder < 0) return;
     gpul__str data = { 0 };
     gpul__image_pack(&data, image);
-    if (!data.failed) gpul__cache_write(folder, key, "image", data.text, data.length);
+    if (!data.failed && gpul__cache_write(folder, recipe->key, "image", data.text, data.length))
+        gpul__miss_keep(folder, recipe);
     gpul__str_free(&data);
     close(folder);
 }

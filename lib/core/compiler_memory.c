@@ -17,7 +17,7 @@ typedef struct compiler_entry {
 static void make_key(char out[GPUL__CACHE_KEY + 1], const char *path, const gpul__nvrtc_file *file)
 {
     gpul__key key;
-    gpul__key_begin(&key, "compiler");
+    gpul__key_begin(&key, "compiler", NULL);
     gpul__key_text(&key, "path", path);
     gpul__key_bytes(&key, "file", file, sizeof *file);
     gpul__key_number(&key, "entry size", sizeof(compiler_entry));

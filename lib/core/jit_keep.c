@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/cache.h"
 #include "core/cache_key.h"
+#include "core/cache_miss.h"
 
 enum { HEAD = 8 };
 
@@ -17,23 +17,24 @@ static size_t code_place(uint64_t log)
 }
 
 /* All that the machine code depends on. */
-static void make_key(char out[GPUL__CACHE_KEY + 1], const gpul__load *load)
+static void make_key(gpul__recipe *out, const gpul__load *load)
 {
     const gpul_device_info *device = &load->device->info;
     const gpul_load_opts *o = load->opts;
     gpul__key key;
-    gpul__key_begin(&key, "jit");
-    gpul__key_bytes(&key, "ptx", load->form.data, load->form.size);
-    gpul__key_number(&key, "device",
+    gpul__key_begin(&key, "jit", &out->parts);
+    gpul__key_bytes(&key, "PTX", load->form.data, load->form.size);
+    gpul__key_number(&key, "compute capability",
                      (uint64_t)(device->compute_major * 100 + device->compute_minor));
     gpul__key_number(&key, "driver", (uint64_t)device->driver_version);
-    gpul__key_text(&key, "release", device->driver_release);
+    gpul__key_text(&key, "driver's release", device->driver_release);
     gpul__key_number(&key, "level", (uint64_t)o->level);
     gpul__key_number(&key, "registers", o->max_registers);
-    gpul__key_number(&key, "threads", o->threads_per_block);
+    gpul__key_number(&key, "threads per block", o->threads_per_block);
     gpul__key_number(&key, "cache mode", (uint64_t)o->cache_mode);
-    gpul__key_number(&key, "flags", (uint64_t)(o->line_info | o->debug << 1 | o->verbose << 2));
-    gpul__key_end(&key, out);
+    gpul__key_number(&key, "lines, debugging, verbosity",
+                     (uint64_t)(o->line_info | o->debug << 1 | o->verbose << 2));
+    gpul__key_end(&key, out->key);
 }
 
 /* False: the entry is none of ours. */
@@ -82,7 +83,7 @@ static void *make(const gpul__load *load, size_t *size, double *jit_ms)
 void gpul__jit_keep(gpul__jit_kept *out, const gpul__load *load)
 {
     const gpul__driver *driver = load->device->driver;
-    char key[GPUL__CACHE_KEY + 1];
+    gpul__str subject = { 0 }, why = { 0 };
     size_t size = 0;
     *out = (gpul__jit_kept){ 0 };
     /* The linker makes code for this device alone, and the CPU device compiles nothing. */
@@ -92,11 +93,22 @@ void gpul__jit_keep(gpul__jit_kept *out, const gpul__load *load)
         return;
     int folder = gpul__cache_open();
     if (folder < 0) return;
-    make_key(key, load);
-    void *entry = gpul__cache_read(folder, key, "jit", &size);
+    gpul__str_printf(&subject, "jit of %s", load->image->info.name);
+    gpul__recipe recipe = { .subject = gpul__str_text(&subject) };
+    make_key(&recipe, load);
+    void *entry = gpul__cache_read(folder, recipe.key, "jit", &size);
     out->found = entry != NULL;
-    if (!entry && (entry = make(load, &size, &out->jit_ms)))
-        gpul__cache_write(folder, key, "jit", entry, size);
+    if (!entry) {
+        gpul__miss_explain(&why, folder, &recipe);
+        gpul__log(GPUL_LOG_INFO, "the JIT's result for %s is not in the cache: %s",
+                  load->image->info.name, gpul__str_text(&why));
+        if ((entry = make(load, &size, &out->jit_ms)) &&
+            gpul__cache_write(folder, recipe.key, "jit", entry, size))
+            gpul__miss_keep(folder, &recipe);
+    }
+    gpul__str_free(&recipe.parts);
+    gpul__str_free(&subject);
+    gpul__str_free(&why);
     close(folder);
     if (entry && !unpack(out, entry, size)) gpul__free(entry);
 }

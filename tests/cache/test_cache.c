@@ -278,7 +278,7 @@ static void the_oldest_go_first(void **state)
 static bool scan(char out[33], const char *source, const char *const *folders)
 {
     gpul__key k;
-    gpul__key_begin(&k, "test");
+    gpul__key_begin(&k, "test", NULL);
     bool known = gpul__key_headers(&k, source, strlen(source), base, folders,
                                    (const gpul_header[]){ { "own.h", "#include <other.h>\n" },
                                                           { "other.h", "" },
@@ -314,16 +314,73 @@ static void headers_are_part_of_the_key(void **state)
     assert_true(scan(one, "  #  include <first.h> // with a remark\n", folders));
     assert_true(scan(one, "#include <own.h>\n", NULL));
     /* What cannot be known is not cached. */
-    assert_false(scan(one, "#include <missing.h>\n", folders));
+    assert_false(scan(one, "#include \"missing.h\"\n", folders));
     assert_false(scan(one, "#define H <first.h>\n#include H\n", folders));
-    assert_false(scan(one, "#if __has_include(<first.h>)\n#endif\n", folders));
+    assert_false(scan(one, "#if __has_include(\"missing.h\")\n#endif\n", folders));
+    assert_false(scan(one, "#if __has_include(H)\n#endif\n", folders));
+    assert_false(scan(one, "#if __has_include_next(<first.h>)\n#endif\n", folders));
+    assert_false(scan(one, "#define ask __has_include \\\n(<first.h>)\n", folders));
     assert_false(scan(one, "#inc\\\nlude <first.h>\n", folders));
     assert_false(scan(one, "#include_next <first.h>\n", folders));
-    assert_false(scan(one, "/* a\n*/ #include <missing.h>\n", folders));
+    assert_false(scan(one, "/* a\n*/ #include \"missing.h\"\n", folders));
     /* A header that includes itself ends. */
     put("loop.h", "#include \"loop.h\"\n");
     assert_true(scan(one, "#include \"loop.h\"\n", folders));
     base[strlen(base) - 1] = 0;
+}
+
+/* A header that is nowhere, and one that a question is about, count by whether they are there and by what is in them. */
+static void questions_are_part_of_the_key(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "#include <late.h>\n",
+        "#if defined(__has_include) && __has_include(<late.h>)\n#endif\n",
+        "#if __has_include ( \"late.h\" )\n#endif\n",
+    };
+    strcat(base, "/");
+    const char *const folders[] = { base, NULL };
+    char absent[33], there[33], changed[33];
+    for (int i = 0; i < 3; i++) {
+        bool known = scan(absent, texts[i], folders);
+        assert_int_equal(known, i < 2);
+        put("late.h", "#include \"later.h\"\n");
+        put("later.h", "int a;\n");
+        assert_true(scan(there, texts[i], folders));
+        if (known) assert_string_not_equal(absent, there);
+        put("later.h", "int b;\n");
+        assert_true(scan(changed, texts[i], folders));
+        assert_string_not_equal(there, changed);
+        char path[128];
+        snprintf(path, sizeof path, "%slate.h", base);
+        assert_int_equal(unlink(path), 0);
+    }
+    assert_true(scan(there, "#ifdef __has_include\n#endif\n", folders));
+    assert_true(scan(there, "#if defined __has_include || defined ( __has_include )\n", folders));
+    assert_false(scan(there, "#define ask __has_include\n", folders));
+    assert_false(scan(there, "#define ask(x) __has_include(x)\n", folders));
+    base[strlen(base) - 1] = 0;
+}
+
+/* Every byte and every length counts. */
+static void each_byte_counts(void **state)
+{
+    (void)state;
+    enum { LONGEST = 40 };
+    static char seen[2000][33];
+    char text[LONGEST] = { 0 };
+    size_t count = 0;
+    for (size_t length = 0; length <= LONGEST; length++)
+        for (size_t i = 0; i <= length; i++) {
+            gpul__key k;
+            if (i < length) text[i] = 1;
+            gpul__key_begin(&k, "test", NULL);
+            gpul__key_bytes(&k, "x", text, length);
+            gpul__key_end(&k, seen[count]);
+            if (i < length) text[i] = 0;
+            for (size_t j = 0; j < count; j++) assert_string_not_equal(seen[j], seen[count]);
+            count++;
+        }
 }
 
 static void parts_do_not_run_together(void **state)
@@ -331,19 +388,19 @@ static void parts_do_not_run_together(void **state)
     (void)state;
     char one[33], two[33];
     gpul__key k;
-    gpul__key_begin(&k, "test");
+    gpul__key_begin(&k, "test", NULL);
     gpul__key_text(&k, "x", "ab");
     gpul__key_text(&k, "x", "c");
     gpul__key_end(&k, one);
-    gpul__key_begin(&k, "test");
+    gpul__key_begin(&k, "test", NULL);
     gpul__key_text(&k, "x", "a");
     gpul__key_text(&k, "x", "bc");
     gpul__key_end(&k, two);
     assert_string_not_equal(one, two);
-    gpul__key_begin(&k, "test");
+    gpul__key_begin(&k, "test", NULL);
     gpul__key_text(&k, "x", NULL);
     gpul__key_end(&k, one);
-    gpul__key_begin(&k, "test");
+    gpul__key_begin(&k, "test", NULL);
     gpul__key_text(&k, "x", "");
     gpul__key_end(&k, two);
     assert_string_not_equal(one, two);
@@ -361,6 +418,8 @@ int main(void)
         TEST(killed_writers_do_no_harm),
         TEST(the_oldest_go_first),
         TEST(headers_are_part_of_the_key),
+        TEST(questions_are_part_of_the_key),
+        TEST(each_byte_counts),
         TEST(parts_do_not_run_together),
     };
     return gpul_run_tests("cache", tests, NULL, NULL);

@@ -69,41 +69,185 @@ static void put_link(const char *file, const char *folder, const char *name)
 static void a_cached_compile_opens_no_compiler(void **state)
 {
     (void)state;
-    char folder[] = "/tmp/gpulaunch-cache-XXXXXX", command[64], library[512], file[5000], name[64];
+    char place[] = "/tmp/gpulaunch-cache-XXXXXX", command[64], library[512], file[5000], name[64];
     const found_compiler *nvrtc = find_compiler();
-    assert_non_null(mkdtemp(folder));
-    snprintf(file, sizeof file, "%s/cache", folder);
+    assert_non_null(mkdtemp(place));
+    snprintf(file, sizeof file, "%s/cache", place);
     setenv("GPULAUNCH_CACHE_DIR", file, 1);
     /* The machine's compiler under a name of the test's own. */
-    snprintf(library, sizeof library, "%s/libnvrtc.so.%d", folder, nvrtc->major);
-    put_link(nvrtc->path, folder, strrchr(library, '/') + 1);
+    snprintf(library, sizeof library, "%s/libnvrtc.so.%d", place, nvrtc->major);
+    put_link(nvrtc->path, place, strrchr(library, '/') + 1);
     snprintf(name, sizeof name, "libnvrtc-builtins.so.%d.%d", nvrtc->major, nvrtc->minor);
     snprintf(file, sizeof file, "%.*s%s", (int)(strrchr(nvrtc->path, '/') + 1 - nvrtc->path),
              nvrtc->path, name);
-    put_link(file, folder, name);
+    put_link(file, place, name);
     assert_int_equal(compile_apart(library), 2);
     assert_int_equal(compile_apart(library), 1);
     /* Another library under the name: one that compiles nothing, and its refusal says that it was asked. */
     snprintf(file, sizeof file, "%s/nvrtc-v135.so", stubs);
-    put_link(file, folder, strrchr(library, '/') + 1);
-    put_link(file, folder, "libnvrtc-builtins.so.13.5");
+    put_link(file, place, strrchr(library, '/') + 1);
+    put_link(file, place, "libnvrtc-builtins.so.13.5");
     assert_int_equal(compile_apart(library), 3);
-    put_link(nvrtc->path, folder, strrchr(library, '/') + 1);
+    put_link(nvrtc->path, place, strrchr(library, '/') + 1);
     assert_int_equal(compile_apart(library), 1);
     /* What is remembered of the compiler is lost: it is opened, and the image is still good. */
-    snprintf(command, sizeof command, "rm '%s'/cache/*.compiler", folder);
+    snprintf(command, sizeof command, "rm '%s'/cache/*.compiler", place);
     assert_int_equal(system(command), 0);
     assert_int_equal(compile_apart(library), 4);
     assert_int_equal(compile_apart(library), 1);
     unsetenv("GPULAUNCH_CACHE_DIR");
-    snprintf(command, sizeof command, "rm -r '%s'", folder);
+    snprintf(command, sizeof command, "rm -r '%s'", place);
     assert_int_equal(system(command), 0);
+}
+
+/* ---- Why it was not there ---- */
+
+static char folder[64];
+
+static int begin(void **state)
+{
+    (void)state;
+    char path[128];
+    snprintf(folder, sizeof folder, "/tmp/gpulaunch-cache-XXXXXX");
+    if (!mkdtemp(folder)) return -1;
+    snprintf(path, sizeof path, "%s/cache", folder);
+    return setenv("GPULAUNCH_CACHE_DIR", path, 1);
+}
+
+static int finish(void **state)
+{
+    (void)state;
+    char command[128];
+    unsetenv("GPULAUNCH_CACHE_DIR");
+    snprintf(command, sizeof command, "rm -r '%s'", folder);
+    return system(command);
+}
+
+static void put(const char *name, const char *text)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* Compiles folder/k.cu; `miss`: a part of the reason that the image must give, NULL: it must be from the cache. */
+static void compile_for(const char *miss, const gpul_compile_opts *opts)
+{
+    char path[128];
+    gpul_image *image;
+    snprintf(path, sizeof path, "%s/k.cu", folder);
+    gpul_status status = gpul_compile_file(&image, path, opts);
+    const gpul_image_info *info = gpul_image_describe(compiled(status, image));
+    if (miss && info->cache_miss && !strstr(info->cache_miss, miss))
+        fprintf(stderr, "'%s' is not in: %s\n", miss, info->cache_miss);
+    assert_int_equal(info->from_cache, miss == NULL);
+    if (miss) assert_text_has(info->cache_miss, miss);
+    else assert_null(info->cache_miss);
+    gpul_image_free(&image);
+}
+
+static void a_miss_is_explained(void **state)
+{
+    (void)state;
+    find_compiler();
+    gpul_compile_opts opts = { .arch = "sm_90", .defines = LIST("N=1") }, other = opts;
+    char command[160];
+    put("k.cu", "#include \"h.h\"\nextern \"C\" __global__ void k(int *x) { *x = N + H; }\n");
+    put("h.h", "#define H 1\n");
+    compile_for("nothing of this name was kept before", &opts);
+    compile_for(NULL, &opts);
+    other.defines = LIST("N=2");
+    compile_for("option -DN=2 instead of -DN=1", &other);
+    compile_for(NULL, &other);
+    compile_for(NULL, &opts);
+    other = opts;
+    other.arch = "sm_80";
+    compile_for("architecture sm_80 instead of sm_90", &other);
+    other = opts;
+    other.line_info = true;
+    compile_for("setting line information is new", &other);
+    other = opts;
+    other.defines = LIST("N=1", "M=1");
+    compile_for("option -DM=1 is new", &other);
+    put("h.h", "#define H 2\n");
+    compile_for("h.h changed", &opts);
+    compile_for(NULL, &opts);
+    put("h.h", "#include \"i.h\"\n");
+    put("i.h", "#define H 3\n");
+    compile_for("i.h is new", &opts);
+    put("k.cu", "extern \"C\" __global__ void k(int *x) { *x = N; }\n");
+    compile_for("source changed", &opts);
+    compile_for(NULL, &opts);
+    snprintf(command, sizeof command, "rm '%s'/cache/*.image", folder);
+    assert_int_equal(system(command), 0);
+    compile_for("it was there and is no longer", &opts);
+    opts.no_cache = true;
+    compile_for("the cache is not wanted", &opts);
+    opts.no_cache = false;
+    put("k.cu", "#define X \"h.h\"\n#include X\nextern \"C\" __global__ void k(int *x) {}\n");
+    compile_for("an #include in it is spelt by a macro", &opts);
+    compile_for("an #include in it is spelt by a macro", &opts);
+    put("k.cu", "extern \"C\" __global__ void k(int *x) {}\n");
+    setenv("GPULAUNCH_CACHE_DIR", "/proc/none", 1);
+    compile_for("no folder", &opts);
+}
+
+static void the_cache_alone_can_be_asked(void **state)
+{
+    (void)state;
+    find_compiler();
+    const char *text = "extern \"C\" __global__ void k(int *x) { *x = 7; }\n";
+    gpul_compile_opts opts = { .arch = "sm_90", .cache_only = true };
+    refuse_text(text, &opts, 1203, "nothing of this name was kept before");
+    opts.cache_only = false;
+    gpul_image *image = compile_text(text, &opts);
+    gpul_image_free(&image);
+    opts.cache_only = true;
+    image = compile_text(text, &opts);
+    assert_true(gpul_image_describe(image)->from_cache);
+    gpul_image_free(&image);
+    opts.no_cache = true;
+    refuse_text(text, &opts, 1203, "the cache is not wanted");
+}
+
+static bool write_meanwhile(void *user)
+{
+    put("h.h", user);
+    return true;
+}
+
+/* The header of the scan is not the one that is compiled: the image belongs to neither text. */
+static void a_change_during_the_compile_is_not_kept(void **state)
+{
+    (void)state;
+    const found_compiler *nvrtc = find_compiler();
+    if (nvrtc->major * 100 + nvrtc->minor < 1208)
+        skip_because("NVRTC %d.%d does not report progress", nvrtc->major, nvrtc->minor);
+    gpul_compile_opts opts = { .arch = "sm_90",
+                               .progress = write_meanwhile,
+                               .progress_user = (void *)(uintptr_t) "#define H 2\n" };
+    put("k.cu", "#include \"h.h\"\nextern \"C\" __global__ void k(int *x) { *x = H; }\n");
+    put("h.h", "#define H 1\n");
+    compile_for("nothing", &opts);
+    put("h.h", "#define H 1\n");
+    compile_for("nothing", &opts);
+    opts.progress = NULL;
+    put("h.h", "#define H 1\n");
+    compile_for("nothing", &opts);
+    compile_for(NULL, &opts);
 }
 
 int main(int count, char **words)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cached_compile_opens_no_compiler),
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, finish)
+        TEST(a_miss_is_explained),
+        TEST(the_cache_alone_can_be_asked),
+        TEST(a_change_during_the_compile_is_not_kept),
     };
     if (count < 2) return 1;
     stubs = words[1];
