@@ -165,10 +165,23 @@ static void prune(int folder, const entry_list *list, uint64_t most, int64_t age
 int cmd_cache(element_list *elements)
 {
     const word *what = take_word(elements);
+    if (what && same_text(what->text, "why")) {
+        cache_why(elements);
+        return 0;
+    }
+    for (size_t i = 0; i < elements->count; i++) {
+        const option_use *use = &elements->items[i].use;
+        if (elements->items[i].kind != ELEMENT_OPTION ||
+            (use->row->commands & CMD_ALL) == CMD_ALL || use->id == OPT_MAX || use->id == OPT_OLDER)
+            continue;
+        message_at(fail(CODE_CLI_OPTION, "only 'cache why' takes %s", option_shown(use->row)),
+                   place_of_option(use));
+        return 0;
+    }
     if (!what || !no_more_words(elements)) {
         if (!what)
             message_hint(fail(CODE_CLI_VALUE, "'cache' needs to know what to do"),
-                         "gpulaunch cache dir, list, prune or clear");
+                         "gpulaunch cache dir, list, prune, clear or why FILE");
         return 0;
     }
     const char *path = cache_folder();
@@ -191,7 +204,7 @@ int cmd_cache(element_list *elements)
             message_at_span(
                 fail(CODE_CLI_VALUE, "'%s' is nothing that can be done with the cache", what->text),
                 span_of(what)),
-            "gpulaunch cache dir, list, prune or clear");
+            "gpulaunch cache dir, list, prune, clear or why FILE");
         return 0;
     }
     uint64_t most = clear ? 0 : UINT64_MAX;

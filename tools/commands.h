@@ -22,6 +22,7 @@ int cmd_inspect(element_list *elements);
 int cmd_devices(element_list *elements);
 int cmd_doctor(element_list *elements);
 int cmd_cache(element_list *elements);
+void cache_why(element_list *elements); /* the words behind "cache why" */
 int cmd_explain(element_list *elements);
 int cmd_new(element_list *elements);
 int cmd_help(element_list *elements);

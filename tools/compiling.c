@@ -219,7 +219,7 @@ gpul_image *compile_source(compile_job *job)
         return image;
     }
     option_lists lists = { 0 };
-    gpul_compile_opts opts = { .line_info = job->line_info };
+    gpul_compile_opts opts = { .line_info = job->line_info, .cache_only = job->cache_only };
     if (job->session) opts.device = job->session->device;
     for (size_t i = 0; i < job->options->count; i++)
         apply(&opts, &lists, &job->options->items[i].use);
@@ -250,6 +250,7 @@ gpul_image *compile_source(compile_job *job)
         status = gpul_compile_file(&image, source->path, &opts);
     }
     log_drain(NULL);
+    if (status && job->cache_only && gpul_last_error()->code == CODE_CACHE_MISS) return NULL;
     if (status) {
         message *m = library_message(&p);
         for (size_t i = 0; i < job->options->count && m->code == CODE_COMPILE_ARCH; i++)

@@ -9,7 +9,8 @@ typedef struct compile_job {
     const element_list *options; /* compile options, weakest first */
     const session *session;      /* NULL: for no device */
     bool line_info;              /* unless the options say otherwise */
-    const char *arch;            /* without a device and -arch; NULL: what the library chooses */
+    bool cache_only;  /* no compile: NULL without a message is GL1203 in the library's last error */
+    const char *arch; /* without a device and -arch; NULL: what the library chooses */
     const char *record; /* where the compiler names the headers that it reads; NULL: nowhere */
     list_of(const char *) expressions;
     list_of(const char *) more_defines; /* of a sweep */

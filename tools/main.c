@@ -24,7 +24,7 @@ const command_row command_rows[] = {
     { "devices", CMD_DEVICES, cmd_devices, "devices", "list GPUs and the CPU device" },
     { "doctor", CMD_DOCTOR, cmd_doctor, "doctor",
       "what is installed, what is missing, what to do" },
-    { "cache", CMD_CACHE, cmd_cache, "cache dir|list|prune|clear", "the compile cache" },
+    { "cache", CMD_CACHE, cmd_cache, "cache dir|list|prune|clear|why FILE", "the compile cache" },
     { "explain", CMD_EXPLAIN, cmd_explain, "explain GL0703", "the long form of a message" },
     { "new", CMD_NEW, cmd_new, "new FILE.cu", "a commented starter file" },
     { "help", CMD_HELP, cmd_help, "help [TOPIC]",

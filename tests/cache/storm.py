@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Many processes on one key of the compile cache: all at once, then killed while they write.  SPDX-License-Identifier: MIT
 
-Usage: storm.py GPULAUNCH SOURCE [PROCESSES [AT_ONCE]]      64 processes, 16 at a time, unless said
+Usage: storm.py GPULAUNCH SOURCE      64 processes, 16 at a time; with GPULAUNCH_TEST_STORM=1000 a thousand, all at once
 
 Every process that is not killed must succeed with the right result, and afterwards the folder holds whole entries and
 nothing else.  Exit 1: one of that does not hold; 77: there is no NVRTC.
@@ -17,8 +17,8 @@ import threading
 import time
 
 GPULAUNCH, SOURCE = sys.argv[1:3]
-PROCESSES = int(sys.argv[3]) if len(sys.argv) > 3 else 64
-AT_ONCE = int(sys.argv[4]) if len(sys.argv) > 4 else 16
+STORM = int(os.environ.get("GPULAUNCH_TEST_STORM", 0))
+PROCESSES, AT_ONCE = (STORM, STORM) if STORM else (64, 16)
 COMMAND = [GPULAUNCH, "run", "-d", os.environ.get("GPULAUNCH_DEVICE", "cpu"), SOURCE, "-q"]
 failures = []
 

@@ -158,11 +158,19 @@ static void a_full_disk_leaves_nothing(void **state)
     close(folder);
 }
 
+/* GPULAUNCH_TEST_STORM processes, as a storm takes its time; else `usual`. */
+static int storm_of(int usual)
+{
+    const char *wanted = getenv("GPULAUNCH_TEST_STORM");
+    return wanted && atoi(wanted) > 0 ? atoi(wanted) : usual;
+}
+
 static void many_processes_share_a_key(void **state)
 {
     (void)state;
-    enum { PROCESSES = 60, BYTES = 100000 };
-    for (int i = 0; i < PROCESSES; i++) {
+    enum { BYTES = 100000 };
+    int processes = storm_of(60);
+    for (int i = 0; i < processes; i++) {
         if (fork() == 0) {
             int folder = gpul__cache_open();
             char *mine = malloc(BYTES);
@@ -180,7 +188,7 @@ static void many_processes_share_a_key(void **state)
             _exit(bad);
         }
     }
-    for (int i = 0; i < PROCESSES; i++) {
+    for (int i = 0; i < processes; i++) {
         int status;
         assert_true(wait(&status) > 0);
         if (WIFEXITED(status)) assert_int_equal(WEXITSTATUS(status), 0);
@@ -209,18 +217,19 @@ static int leftovers(int folder, time_t when)
 static void killed_writers_do_no_harm(void **state)
 {
     (void)state;
-    enum { WRITERS = 64, BYTES = 4 << 20 };
+    enum { BYTES = 4 << 20 };
+    int writers = storm_of(64);
     int folder = gpul__cache_open();
     char *data = malloc(BYTES);
     assert_non_null(data);
     memset(data, 7, BYTES);
-    for (int i = 0; i < WRITERS; i++) {
+    for (int i = 0; i < writers; i++) {
         pid_t child = fork();
         if (child == 0) {
             for (;;) gpul__cache_write(folder, key, "image", data, BYTES);
         }
         assert_true(child > 0);
-        nanosleep(&(struct timespec){ 0, 1000000 + i * 50000 }, NULL);
+        nanosleep(&(struct timespec){ 0, 1000000 + i % 64 * 50000 }, NULL);
         kill(child, SIGKILL);
         assert_int_equal(waitpid(child, NULL, 0), child);
         size_t size;
