@@ -44,6 +44,29 @@ typedef struct gpul_link_opts {
 GPUL_API gpul_status gpul_link(gpul_image **out, gpul_device *device, const gpul_link_input *inputs,
                                size_t count, const gpul_link_opts *opts);
 
+/* ---- Fatbins ------------------------------------------------------------------------------- */
+
+/* Forms of one module for several architectures in one image, of which the driver takes the one that fits:
+ * machine code for the device, else PTX.  gpul_image_save writes it as nvcc's fatbinary does, without
+ * compression.  A CUBIN read from a file does not tell sm_90a from sm_90 and counts as sm_90.  The record that
+ * fatbinary adds for sm_100 and later is not written. */
+typedef struct gpul_fat_part {
+    gpul_image *image;
+    gpul_format
+        format; /* PTX, CUBIN or, of an image that is one, FATBIN; AUTO: every form it has */
+} gpul_fat_part;
+
+/* What is known of the kernels in the parts is known of those in the fatbin.  Two CUBINs, or two PTX, of one architecture
+ * are refused.  `name` is for messages; NULL: "fatbin". */
+GPUL_API gpul_status gpul_fatbin(gpul_image **out, const gpul_fat_part *parts, size_t count,
+                                 const char *name);
+
+/* Compiles a text once for each of `archs`, which ends with NULL: "sm_80" gives machine code, "compute_90" gives
+ * PTX; the options name neither .arch nor .device.  Log, diagnostics and facts of the compiler are those of the
+ * first architecture. */
+GPUL_API gpul_status gpul_compile_fatbin(gpul_image **out, const char *source, size_t length,
+                                         const char *const *archs, const gpul_compile_opts *opts);
+
 #ifdef __cplusplus
 }
 #endif

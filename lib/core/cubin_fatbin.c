@@ -3,30 +3,16 @@
 
 #include <string.h>
 
-struct head {
-    uint32_t magic;
-    uint16_t version, head_size;
-    uint64_t size; /* of what follows */
+enum {
+    OLD_HEAD = 48, /* the shortest head of an entry */
+    ENTRIES = 256,
+    COMPRESSED = GPUL__FATBIN_LZ4 | GPUL__FATBIN_ZSTD
 };
-
-struct entry {
-    uint16_t kind, version;
-    uint32_t head_size;
-    uint64_t size; /* of the form, padded */
-    uint32_t compressed_size, options_offset;
-    uint16_t minor, major;
-    uint32_t arch;
-    uint32_t name_offset, name_size;
-    uint64_t flags;
-};
-
-enum { KIND_PTX = 1, KIND_CUBIN = 2, ENTRIES = 256 };
-#define COMPRESSED_FLAGS 0xa000u /* LZ4 0x2000, zstd 0x8000 */
 
 gpul__read gpul__fatbin_read(gpul__fat_entry **entries, size_t *count, gpul__arena *arena,
                              const void *data, size_t size, uint64_t *whole_size)
 {
-    struct head head;
+    gpul__fatbin_head head;
     const unsigned char *bytes = data;
     *entries = NULL;
     *count = 0;
@@ -43,10 +29,10 @@ gpul__read gpul__fatbin_read(gpul__fat_entry **entries, size_t *count, gpul__are
     gpul__fat_entry found[ENTRIES];
     uint64_t at = head.head_size;
     while (at < end && *count < ENTRIES) {
-        struct entry entry;
-        if (end - at < sizeof entry) return GPUL__READ_CUT;
-        memcpy(&entry, bytes + at, sizeof entry);
-        if (entry.head_size < sizeof entry || entry.head_size > end - at ||
+        gpul__fatbin_entry entry;
+        if (end - at < OLD_HEAD) return GPUL__READ_CUT;
+        memcpy(&entry, bytes + at, OLD_HEAD);
+        if (entry.head_size < OLD_HEAD || entry.head_size > end - at ||
             entry.size > end - at - entry.head_size)
             return GPUL__READ_CUT;
         const unsigned char *form = bytes + at + entry.head_size;
@@ -54,14 +40,18 @@ gpul__read gpul__fatbin_read(gpul__fat_entry **entries, size_t *count, gpul__are
                               ? entry.compressed_size
                               : entry.size;
         /* PTX is padded with NULs. */
-        if (entry.kind == KIND_PTX && !(entry.flags & COMPRESSED_FLAGS))
+        if (entry.kind == GPUL__FATBIN_PTX && !(entry.flags & COMPRESSED))
             length = strnlen((const char *)form, length);
         found[(*count)++] = (gpul__fat_entry){
-            .format = entry.kind == KIND_PTX     ? GPUL_IMAGE_PTX
-                      : entry.kind == KIND_CUBIN ? GPUL_IMAGE_CUBIN
-                                                 : GPUL_IMAGE_AUTO,
-            .arch = { .number = (int)(entry.arch & 0xffff), .is_virtual = entry.kind == KIND_PTX },
-            .compressed = (entry.flags & COMPRESSED_FLAGS) != 0,
+            .format = entry.kind == GPUL__FATBIN_PTX     ? GPUL_IMAGE_PTX
+                      : entry.kind == GPUL__FATBIN_CUBIN ? GPUL_IMAGE_CUBIN
+                                                         : GPUL_IMAGE_AUTO,
+            .arch = { .number = (int)(entry.arch & 0xffff),
+                      .suffix = entry.flags & GPUL__FATBIN_ARCH_A   ? 'a'
+                                : entry.flags & GPUL__FATBIN_ARCH_F ? 'f'
+                                                                    : 0,
+                      .is_virtual = entry.kind == GPUL__FATBIN_PTX },
+            .compressed = (entry.flags & COMPRESSED) != 0,
             .data = form,
             .size = length,
             .kind = entry.kind,

@@ -173,3 +173,28 @@ gpul__match gpul__global_match(const gpul_global_info *global, const char *name)
     return strlen(name) == length && memcmp(last, name, length) == 0 ? GPUL__MATCH_PLAIN
                                                                      : GPUL__MATCH_NONE;
 }
+
+/* What the compiler said of a kernel is still true of it; what the linker decided is in `linked`. */
+static void describe(gpul_kernel_info *linked, const gpul_kernel_info *kernel)
+{
+    gpul_kernel_info known = *kernel;
+    known.registers = linked->registers;
+    known.shared_bytes = linked->shared_bytes;
+    known.local_bytes = linked->local_bytes;
+    known.constant_bytes = linked->constant_bytes;
+    known.max_threads = linked->max_threads;
+    *linked = known;
+}
+
+void gpul__image_describe_by_parts(gpul_image *image)
+{
+    for (size_t i = 0; i < image->kernel_count; i++)
+        for (size_t p = 0; p < image->part_count; p++)
+            for (size_t k = 0; k < image->parts[p]->kernel_count; k++) {
+                gpul_kernel_info *own = &image->kernels[i];
+                const gpul_kernel_info *part = &image->parts[p]->kernels[k];
+                if (strcmp(own->symbol, part->symbol) == 0 && part->types > own->types &&
+                    part->param_bytes == own->param_bytes)
+                    describe(own, part);
+            }
+}

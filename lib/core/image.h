@@ -43,8 +43,8 @@ struct gpul_image {
     void *cubin, *fatbin, *ltoir;
     void *linked; /* what the CPU device's linker made */
     size_t linked_size;
-    gpul_image *
-        *parts; /* references: what it was linked of, whose descriptions of kernels it uses */
+    gpul_image **
+        parts; /* references: what it was linked or bundled of, whose descriptions of kernels it uses */
     size_t part_count;
     gpul__arch arch;       /* of the CUBIN, else of the PTX's .target */
     gpul__arch ptx_target; /* of the PTX's .target; number 0 when there is no PTX */
@@ -61,6 +61,9 @@ struct gpul_image {
 /* An empty image with one reference; NULL when memory ran out. */
 gpul_image *gpul__image_new(void);
 void gpul__image_take(gpul_image *image);
+
+/* Gives the kernels the types that its parts know of them. */
+void gpul__image_describe_by_parts(gpul_image *image);
 
 /* The form of an image that a device gets. */
 typedef struct gpul__image_form {

@@ -108,31 +108,6 @@ static gpul_status read_inputs(gpul__link *l, const gpul_link_input *inputs, siz
 
 /* ---- The image ---- */
 
-/* What the compiler said of a kernel is still true of it; what the linker decided is in `linked`. */
-static void describe(gpul_kernel_info *linked, const gpul_kernel_info *kernel)
-{
-    gpul_kernel_info known = *kernel;
-    known.registers = linked->registers;
-    known.shared_bytes = linked->shared_bytes;
-    known.local_bytes = linked->local_bytes;
-    known.constant_bytes = linked->constant_bytes;
-    known.max_threads = linked->max_threads;
-    *linked = known;
-}
-
-static void describe_all(gpul_image *image)
-{
-    for (size_t i = 0; i < image->kernel_count; i++)
-        for (size_t p = 0; p < image->part_count; p++)
-            for (size_t k = 0; k < image->parts[p]->kernel_count; k++) {
-                gpul_kernel_info *own = &image->kernels[i];
-                const gpul_kernel_info *part = &image->parts[p]->kernels[k];
-                if (strcmp(own->symbol, part->symbol) == 0 && part->types > own->types &&
-                    part->param_bytes == own->param_bytes)
-                    describe(own, part);
-            }
-}
-
 /* The CPU device's linker only gathers texts, so the image's kernels and variables are those of its parts. */
 static bool gather(gpul_image *image)
 {
@@ -183,7 +158,7 @@ static gpul_status make_image(gpul_image **out, gpul__link *l)
     bool ok = image->info.name && image->info.arch && image->info.log && image->info.choice &&
               (!l->of_cpu || gather(image));
     if (ok) {
-        describe_all(image);
+        gpul__image_describe_by_parts(image);
         *out = image;
         return GPUL_OK;
     }

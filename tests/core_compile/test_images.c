@@ -213,6 +213,137 @@ static void fatbin_by_content(void **state)
     gpul_image_free(&source);
 }
 
+#define PARTS(...)       ((const gpul_fat_part[]){ __VA_ARGS__ })
+#define PART_COUNT(...)  (sizeof PARTS(__VA_ARGS__) / sizeof *PARTS(__VA_ARGS__))
+#define BUNDLE(out, ...) gpul_fatbin(out, PARTS(__VA_ARGS__), PART_COUNT(__VA_ARGS__), "bundle")
+
+/* The head of an entry, as fatbinary of CUDA 13.0 writes it. */
+static const char *check_entry(const char *at, int kind, unsigned arch, unsigned flags,
+                               unsigned major, unsigned minor)
+{
+    gpul__fatbin_entry entry;
+    memcpy(&entry, at, sizeof entry);
+    assert_int_equal(entry.kind, kind);
+    assert_int_equal(entry.version, 0x101);
+    assert_int_equal(entry.head_size, 64);
+    assert_int_equal(entry.size % 8, 0);
+    assert_int_equal(entry.compressed_size + entry.options_offset, 0);
+    assert_int_equal(entry.major, major);
+    assert_int_equal(entry.minor, minor);
+    assert_int_equal(entry.arch, arch);
+    assert_int_equal(entry.flags, flags);
+    return at + entry.head_size + entry.size;
+}
+
+static void fatbins_are_made(void **state)
+{
+    (void)state;
+    need_nvrtc();
+    gpul_image *a = compile_text(text, AT("sm_80")), *b = compile_text(text, AT("sm_90a"));
+    gpul_image *image, *whole, *none;
+    const gpul_image_info *old = gpul_image_describe(a), *info;
+    assert_int_equal(BUNDLE(&image, { a, GPUL_IMAGE_CUBIN }, { b, 0 }), GPUL_OK);
+    info = gpul_image_describe(image);
+    assert_text_has(info->choice, "CUBIN sm_80, CUBIN sm_90a, PTX compute_90a");
+    assert_string_equal(info->name, "bundle");
+    const char *bytes = info->fatbin, *at = bytes;
+    gpul__fatbin_head head;
+    memcpy(&head, bytes, sizeof head);
+    assert_int_equal(head.size + 16, info->fatbin_size);
+    assert_memory_equal(at + 16 + 64, old->cubin, old->cubin_size);
+    unsigned abi = ((const unsigned char *)old->cubin)[8];
+    at = check_entry(at + 16, 2, 80, 0x11, 1, abi);
+    at = check_entry(at, 2, 90, 0x100011, 1, abi);
+    assert_string_equal(at + 64, gpul_image_describe(b)->ptx);
+    at = check_entry(at, 1, 90, 0x100011, (unsigned)gpul_image_describe(b)->ptx_major,
+                     (unsigned)gpul_image_describe(b)->ptx_minor);
+    assert_ptr_equal(at, bytes + info->fatbin_size);
+    /* What the compiler said of the kernels is not lost, and outlives the parts. */
+    gpul_image_free(&b);
+    assert_int_equal(kernel(image, "first")->types, GPUL_TYPES_COMPILER);
+    assert_string_equal(kernel(image, "first")->params[0].value.name, "x");
+    /* A fatbin in a fatbin. */
+    gpul_image *ptx = compile_text(text, AT("compute_75"));
+    assert_int_equal(BUNDLE(&whole, { image, GPUL_IMAGE_FATBIN }, { ptx, GPUL_IMAGE_PTX }),
+                     GPUL_OK);
+    assert_text_has(gpul_image_describe(whole)->choice, "PTX compute_90a, PTX compute_75");
+    char path[] = "/tmp/gpul-fatbin-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    assert_int_equal(gpul_image_save(whole, path, GPUL_IMAGE_FATBIN), GPUL_OK);
+    gpul_image *read;
+    assert_int_equal(gpul_image_from_file(&read, path), GPUL_OK);
+    assert_int_equal(read->entry_count, 4);
+    unlink(path);
+    gpul_image_free(&read);
+    gpul_status status = BUNDLE(&none, { whole, 0 }, { a, GPUL_IMAGE_CUBIN });
+    refused(status, none, 315, "both machine code for sm_80");
+    status = BUNDLE(&none, { a, 0 }, { NULL, 0 });
+    refused(status, none, 315, "part 1 is NULL");
+    status = BUNDLE(&none, { a, (gpul_format)9 });
+    refused(status, none, 315, "9, of part 0");
+    status = BUNDLE(&none, { ptx, GPUL_IMAGE_CUBIN });
+    refused(status, none, 606, "has no CUBIN");
+    status = gpul_fatbin(&none, PARTS({ a, 0 }), 0, NULL);
+    refused(status, none, 315, "no parts");
+    status = gpul_fatbin(&none, NULL, 1, NULL);
+    refused(status, none, 314, "parts");
+    assert_int_equal(gpul_fatbin(NULL, PARTS({ a, 0 }), 1, NULL), GPUL_E_ARGUMENT);
+    for (long n = 1;; n++) {
+        gpul__alloc_fail_at(n);
+        status = BUNDLE(&none, { whole, 0 }, { ptx, GPUL_IMAGE_PTX });
+        gpul__alloc_fail_at(0);
+        if (status == GPUL_E_ARGUMENT) break; /* compute_75 is there twice: memory sufficed */
+        assert_int_equal(status, GPUL_E_MEMORY);
+    }
+    for (long n = 1;; n++) {
+        gpul__alloc_fail_at(n);
+        status = BUNDLE(&none, { image, 0 }, { ptx, GPUL_IMAGE_PTX });
+        gpul__alloc_fail_at(0);
+        if (status == GPUL_OK) break;
+        assert_int_equal(status, GPUL_E_MEMORY);
+        assert_null(none);
+    }
+    gpul_image_free(&none);
+    gpul_image_free(&whole);
+    gpul_image_free(&ptx);
+    gpul_image_free(&image);
+    gpul_image_free(&a);
+}
+
+static void fatbins_are_compiled(void **state)
+{
+    (void)state;
+    need_nvrtc();
+    gpul_image *image, *none;
+    const gpul_compile_opts opts = { .no_cache = true, .name = "both.cu" };
+    gpul_status status =
+        gpul_compile_fatbin(&image, text, GPUL_TEXT, LIST("sm_80", "sm_90", "compute_90"), &opts);
+    compiled(status, image);
+    const gpul_image_info *info = gpul_image_describe(image);
+    assert_text_has(info->choice, "CUBIN sm_80, CUBIN sm_90, PTX compute_90");
+    assert_true(info->nvrtc_major > 0 && info->compile_ns > 0);
+    assert_string_equal(info->name, "both.cu");
+    assert_int_equal(kernel(image, "n::second")->types, GPUL_TYPES_COMPILER);
+    gpul_image_free(&image);
+    status = gpul_compile_fatbin(&none, text, GPUL_TEXT, LIST("sm_80", "sm_80"), &opts);
+    refused(status, none, 315, "both machine code for sm_80");
+    status = gpul_compile_fatbin(&none, text, GPUL_TEXT, LIST("hopper"), &opts);
+    refused(status, none, 315, "\"hopper\"");
+    status = gpul_compile_fatbin(&none, text, GPUL_TEXT, LIST(NULL), &opts);
+    refused(status, none, 315, "names none");
+    status = gpul_compile_fatbin(&none, text, GPUL_TEXT, LIST("sm_80"), AT("sm_90"));
+    refused(status, none, 315, "the options have arch");
+    status = gpul_compile_fatbin(&none, "nonsense", GPUL_TEXT, LIST("sm_80"), &opts);
+    assert_int_equal(status, GPUL_E_SOURCE);
+    assert_null(none);
+    status = gpul_compile_fatbin(&none, NULL, 0, LIST("sm_80"), NULL);
+    refused(status, none, 314, "source");
+    status = gpul_compile_fatbin(&none, text, GPUL_TEXT, NULL, NULL);
+    refused(status, none, 314, "archs");
+}
+
 static gpul_status choose(gpul__image_form *form, const gpul_image *image, gpul_device_info device,
                           bool jit)
 {
@@ -342,6 +473,7 @@ static void nothing_is_described_as_nothing(void **state)
 
 GPUL_TEST_MAIN("images", cmocka_unit_test(ptx_by_content), cmocka_unit_test(cubin_by_content),
                cmocka_unit_test(other_bytes_are_named), cmocka_unit_test(fatbin_by_content),
+               cmocka_unit_test(fatbins_are_made), cmocka_unit_test(fatbins_are_compiled),
                cmocka_unit_test(the_right_form_for_a_device),
                cmocka_unit_test(architectures_are_read_and_compared),
                cmocka_unit_test(images_are_saved_by_form),

@@ -159,6 +159,34 @@ static void a_source_is_compiled_for_the_device(void **state)
     gpul_image_free(&image);
 }
 
+/* Several architectures in one image: the device's own machine code, another's, and PTX. */
+static void a_fatbin_is_loaded(void **state)
+{
+    (void)state;
+    static const char text[] = "extern \"C\" __global__ void k(int *out) { *out = 7; }";
+    const gpul_device_info *info = gpul_device_describe(device);
+    char own[16], ptx[16];
+    if (!have_nvrtc()) skip_because("no NVRTC here");
+    snprintf(own, sizeof own, "sm_%d%d", info->compute_major, info->compute_minor);
+    snprintf(ptx, sizeof ptx, "compute_%d%d", info->compute_major, info->compute_minor);
+    const char *const lists[2][4] = { { "sm_75", own, ptx }, { "sm_75", ptx } };
+    for (int i = 0; i < 2; i++) {
+        gpul_image *image;
+        gpul_module *module;
+        int got = 0;
+        assert_ok(gpul_compile_fatbin(&image, text, GPUL_TEXT, lists[i], NULL));
+        assert_ok(gpul_load(&module, device, image, NULL));
+        gpul_image_free(&image);
+        gpul_buffer *out = buffer_of(sizeof got, &got);
+        assert_ok(gpul_launch(kernel_of(module, "k"),
+                              gpul_launch_opts(.grid = { 1 }, .block = { 1 }), gpul_args(out)));
+        assert_ok(gpul_read(&got, out, 0, sizeof got, NULL));
+        assert_int_equal(got, 7);
+        gpul_buffer_free(&out);
+        gpul_module_free(&module);
+    }
+}
+
 static void the_device_describes_itself(void **state)
 {
     (void)state;
@@ -234,6 +262,7 @@ int main(void)
         cmocka_unit_test(names_are_found_and_suggested),
         cmocka_unit_test(variables_by_name),
         cmocka_unit_test(a_source_is_compiled_for_the_device),
+        cmocka_unit_test(a_fatbin_is_loaded),
         cmocka_unit_test(the_device_describes_itself),
         cmocka_unit_test(occupancy_is_told),
         cmocka_unit_test(jit_results_are_kept),
