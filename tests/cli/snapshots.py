@@ -7,7 +7,8 @@
 #   exit 2                          the status; 0 when left out
 #
 # In an expected line <*> stands for any text; an expected line that is <...> alone stands for any number
-# of lines.  `# needs nvrtc` (or nvrtc13.0, json, png, zip) above a command skips it, visibly, where that is missing.
+# of lines.  `# needs nvrtc` (or nvrtc13.0, json, png, zip, cpu, cuda) above a command skips it, visibly, where that is missing.
+# The device is the CPU's; GPULAUNCH_SNAPSHOT_DEVICE=cuda takes a GPU.
 #   snapshots.py --update GPULAUNCH CASES   writes what was seen into the file.
 # SPDX-License-Identifier: MIT
 import os, re, shutil, subprocess, sys, tempfile
@@ -78,9 +79,10 @@ def main():
         for name in ('GPULAUNCH_NVRTC', 'GPULAUNCH_LIBCUDA'):
             if name in os.environ:
                 env[name] = os.environ[name]
-        env.update(PATH=os.path.join(work, 'bin') + ':' + env['PATH'], HOME=work, GPULAUNCH_DEVICE='cpu', TERM='dumb')
+        device = os.environ.get('GPULAUNCH_SNAPSHOT_DEVICE', 'cpu')
+        env.update(PATH=os.path.join(work, 'bin') + ':' + env['PATH'], HOME=work, GPULAUNCH_DEVICE=device, TERM='dumb')
         env.update(ASAN_OPTIONS='detect_leaks=1', GPULAUNCH_CACHE_DIR=os.path.join(work, '.cache'))
-        have = set()
+        have = {device}
         doctor = subprocess.run(['gpulaunch', 'doctor'], env=env, cwd=work, capture_output=True, text=True).stdout
         if re.search(r'^(ok|warn) +compiler', doctor, re.M):
             have.add('nvrtc')

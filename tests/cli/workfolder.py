@@ -7,9 +7,10 @@ KERNELS = ('by_value.cu', 'globals.cu', 'hello.cu', 'poly.cu', 'scale.cu')
 
 
 def fill(work):
-    """Copies tests/cli/files, tests/cli/data and some of ptx/kernels into the folder `work`."""
+    """Copies tests/cli/files, data and reported and some of ptx/kernels into the folder `work`."""
     for folder in ('files', 'data'):
         for name in os.listdir(os.path.join(HERE, folder)):
             shutil.copy(os.path.join(HERE, folder, name), work)
+    shutil.copytree(os.path.join(HERE, 'reported'), os.path.join(work, 'reported'))
     for name in KERNELS:
         shutil.copy(os.path.join(HERE, '..', '..', 'ptx', 'kernels', name), work)

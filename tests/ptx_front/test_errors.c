@@ -2,6 +2,7 @@
  * both renderings.  SPDX-License-Identifier: MIT */
 #include "runner.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "ptx/ptx.h"
