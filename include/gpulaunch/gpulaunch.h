@@ -227,6 +227,7 @@ typedef struct gpul_device_info {
     uint64_t persisting_l2_bytes; /* of the L2 cache that access windows can set aside */
     uint64_t access_window_bytes; /* the largest access window of a launch */
     uint32_t texture_1d_linear, texture_2d[2], texture_3d[3]; /* largest sizes; 0: no textures */
+    uint32_t context_multiprocessors; /* that an open device's context has; 0: all */
 } gpul_device_info;
 
 /* How many devices of a kind there are: "cuda" or "cpu" (NULL: as for gpul_open).  No GPU or no driver
@@ -291,6 +292,9 @@ typedef struct gpul_device_opts {
      * .device of gpul_compile, and for nothing else; it must not free it.  NULL: nothing. */
     void (*meanwhile)(void *user, struct gpul_device *device);
     void *meanwhile_user;
+    /* Kernels of an own context run on no more than so many multiprocessors (0: all), by execution affinity: for the clients
+     * of an MPS server, with a driver of CUDA 11.4; else GPUL_E_UNSUPPORTED.  Rounded as the driver needs it. */
+    unsigned multiprocessors;
 } gpul_device_opts;
 #define gpul_device_opts(...) GPUL_OPTIONS(gpul_device_opts, __VA_ARGS__)
 

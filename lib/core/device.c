@@ -57,6 +57,10 @@ static gpul_status check_options(const gpul_device_opts *opts)
     if ((unsigned)opts->schedule > GPUL_SCHEDULE_BLOCKING)
         return gpul__fail(GPUL__ARGS_INVALID, (.call = "gpul_open"),
                           "schedule is %d, which is none of its enumeration", (int)opts->schedule);
+    if (opts->context_kind != GPUL_CONTEXT_OWN && opts->multiprocessors)
+        return gpul__fail(GPUL__ARGS_INVALID, (.call = "gpul_open"),
+                          "multiprocessors is %u: only a context of one's own has a share of them",
+                          opts->multiprocessors);
     if (opts->context_kind == GPUL_CONTEXT_ADOPT && !opts->context)
         return gpul__fail(GPUL__ARGS_NULL, (.call = "gpul_open"),
                           "GPUL_CONTEXT_ADOPT needs the CUcontext to adopt, and context is NULL");
@@ -126,6 +130,12 @@ static gpul_status take_context(gpul_device *device, const gpul__choice *choice,
     unsigned flags = context_flags(opts);
     switch (opts->context_kind) {
     case GPUL_CONTEXT_OWN:
+        if (opts->multiprocessors) {
+            gpul_status status = gpul__affinity_context(device, choice, flags,
+                                                        opts->multiprocessors, &result, &entry);
+            if (status != GPUL_OK) return status;
+            break;
+        }
         result = driver->CtxCreate(&device->context, flags, choice->device);
         if (result == CUDA_SUCCESS) driver->CtxPopCurrent(&popped);
         break;

@@ -92,6 +92,11 @@ typedef struct gpul__choice {
     CUdevice device;
 } gpul__choice;
 
+/* A context of one's own on `count` multiprocessors, popped again; device_affinity.c.  What the driver refuses in
+ * general comes back in *result and *entry, and GPUL_OK. */
+gpul_status gpul__affinity_context(gpul_device *device, const gpul__choice *choice, unsigned flags,
+                                   unsigned count, CUresult *result, const char **entry);
+
 /* Reads the device grammar; NULL means $GPULAUNCH_DEVICE, else "cuda".  `cpu` may be NULL. */
 gpul_status gpul__device_choose(gpul__choice *out, const char *name, const char *libcuda,
                                 const gpul_cpu_opts *cpu);

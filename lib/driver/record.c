@@ -551,11 +551,42 @@ CUresult gpul__record_CtxCreate(CUcontext *out, unsigned flags, CUdevice device)
     return push(context);
 }
 
+/* An even number of multiprocessors, as an H200's come in pairs. */
+CUresult gpul__record_CtxCreate_v3(CUcontext *out, CUexecAffinityParam *affinity, int count,
+                                   unsigned flags, CUdevice device)
+{
+    REQUIRE(count == 0 || gpul__record.config.affinity, CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
+    REQUIRE(count == 0 || (count == 1 && affinity && affinity->param.smCount.val),
+            CUDA_ERROR_INVALID_VALUE);
+    CUresult result = gpul__record_CtxCreate(out, flags, device);
+    if (result == CUDA_SUCCESS && count)
+        ((struct context *)*out)->multiprocessors = (affinity->param.smCount.val + 1) / 2 * 2;
+    return result;
+}
+
 CUresult gpul__record_CtxCreate_v4(CUcontext *out, CUctxCreateParams *params, unsigned flags,
                                    CUdevice device)
 {
-    REQUIRE(!params || params->numExecAffinityParams == 0, CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
-    return gpul__record_CtxCreate(out, flags, device);
+    return gpul__record_CtxCreate_v3(out, params ? params->execAffinityParams : NULL,
+                                     params ? params->numExecAffinityParams : 0, flags, device);
+}
+
+CUresult gpul__record_CtxGetExecAffinity(CUexecAffinityParam *affinity, CUexecAffinityType type)
+{
+    ENTER;
+    REQUIRE(affinity && type == CU_EXEC_AFFINITY_TYPE_SM_COUNT, CUDA_ERROR_INVALID_VALUE);
+    affinity->type = type;
+    affinity->param.smCount.val = context->multiprocessors;
+    return CUDA_SUCCESS;
+}
+
+CUresult gpul__record_DeviceGetExecAffinitySupport(int *supported, CUexecAffinityType type,
+                                                   CUdevice device)
+{
+    DEVICE_ENTRY(device);
+    REQUIRE(supported && type == CU_EXEC_AFFINITY_TYPE_SM_COUNT, CUDA_ERROR_INVALID_VALUE);
+    *supported = gpul__record.config.affinity;
+    return CUDA_SUCCESS;
 }
 
 CUresult gpul__record_CtxDestroy(CUcontext handle)

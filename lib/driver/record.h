@@ -14,6 +14,7 @@ typedef struct gpul__record_config {
     int compute_capability; /* 0: 90 */
     int driver_version;     /* 0: 13000 */
     uint64_t memory;        /* bytes of device memory; 0: those of an H200 */
+    bool affinity;          /* contexts can have a share of the multiprocessors, as under MPS */
 } gpul__record_config;
 
 /* The table.  It starts like a fresh process after each reset. */

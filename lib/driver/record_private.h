@@ -52,6 +52,7 @@ struct context {
     size_t limits[8];
     CUfunc_cache cache;
     unsigned long long id;
+    unsigned multiprocessors; /* execution affinity; 0: none was asked for */
 };
 
 struct function {

@@ -229,6 +229,46 @@ static void options_are_checked(void **state)
     assert_code(gpul_open(&d, gpul_device_opts(.context = &d)), 315, "GPUL_CONTEXT_ADOPT");
 }
 
+static void a_context_has_a_share_of_the_multiprocessors(void **state)
+{
+    (void)state;
+    gpul_device *d;
+    use_record(&(gpul__record_config){ .affinity = true });
+    gpul__driver table = *gpul__record_driver();
+    for (int old = 0; old < 2; old++) {
+        if (old) table.CtxCreate_v4 = NULL;
+        gpul__driver_override(&table);
+        assert_ok(gpul_open(&d, gpul_device_opts(.multiprocessors = 7)));
+        assert_int_equal(gpul_device_describe(d)->context_multiprocessors, 8);
+        gpul_device_free(&d);
+        assert_ok(gpul_open(&d, NULL));
+        assert_int_equal(gpul_device_describe(d)->context_multiprocessors, 0);
+        gpul_device_free(&d);
+    }
+    assert_code(gpul_open(&d, gpul_device_opts(.multiprocessors = 10000)), 315, "10000");
+    assert_null(d);
+    assert_code(
+        gpul_open(&d, gpul_device_opts(.multiprocessors = 4, .context_kind = GPUL_CONTEXT_PRIMARY)),
+        315, "of one's own");
+    /* Drivers without it, each way. */
+    table.CtxCreate_v3 = NULL;
+    assert_code(gpul_open(&d, gpul_device_opts(.multiprocessors = 4)), 821, "share", "MPS");
+    table = *gpul__record_driver();
+    table.DeviceGetExecAffinitySupport = NULL;
+    assert_code(gpul_open(&d, gpul_device_opts(.multiprocessors = 4)), 821, "share", "11.4");
+    table = *gpul__record_driver();
+    table.CtxGetExecAffinity = NULL;
+    assert_code(gpul_open(&d, gpul_device_opts(.multiprocessors = 4)), 1007,
+                "no context on cuda:0");
+    check_no_leaks();
+    use_record(NULL);
+    assert_code(gpul_open(&d, gpul_device_opts(.multiprocessors = 4)), 821, "share",
+                "gpul_stream_opts");
+    assert_int_equal(gpul_last_error()->native, CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
+    assert_null(d);
+    check_no_leaks();
+}
+
 static gpul__driver refusing;
 static CUresult answer;
 static CUresult no_context(CUcontext *context, unsigned flags, CUdevice ordinal)
@@ -502,6 +542,7 @@ int main(void)
         TEST(a_primary_context_is_shared),
         TEST(an_adopted_context_stays_the_callers),
         TEST(options_are_checked),
+        TEST(a_context_has_a_share_of_the_multiprocessors),
         TEST(no_context_is_explained),
         TEST(foreign_contexts_are_restored),
         TEST(any_thread_gets_the_context),

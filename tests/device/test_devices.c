@@ -188,6 +188,24 @@ static void limits_are_kept(void **state)
     assert_int_equal(value, 0);
 }
 
+/* Without an MPS server no device has execution affinity; with one the context says what it got. */
+static void a_share_of_the_device_is_had_or_refused(void **state)
+{
+    (void)state;
+    gpul_device *part = (gpul_device *)1;
+    const gpul_device_info *info = gpul_device_describe(device);
+    gpul_status status =
+        gpul_open(&part, gpul_device_opts(.device = info->uuid, .multiprocessors = 1));
+    if (status == GPUL_OK) {
+        assert_in_range(gpul_device_describe(part)->context_multiprocessors, 1,
+                        info->multiprocessors);
+        gpul_device_free(&part);
+        return;
+    }
+    assert_code(status, 821, "share of the multiprocessors", "MPS");
+    assert_null(part);
+}
+
 static const char smid[] = "extern \"C\" __global__ void where(unsigned *used)\n"
                            "{\n"
                            "    unsigned sm;\n"
@@ -253,6 +271,7 @@ int main(void)
         cmocka_unit_test(threads_share_two_devices),
         cmocka_unit_test(one_device_twice_copies_too),
         cmocka_unit_test(limits_are_kept),
+        cmocka_unit_test(a_share_of_the_device_is_had_or_refused),
         cmocka_unit_test(parts_are_apart),
     };
     return gpul_run_tests("device devices", tests, open_two, close_two);
