@@ -103,7 +103,8 @@ void gpul__key_end(const gpul__key *key, char out[GPUL__CACHE_KEY + 1])
 
 /* ---- The scan ---- */
 
-enum { MOST_HEADERS = 2000, DEEPEST = 100 };
+enum { MOST_HEADERS = 2000, DEEPEST = 100, MOST_QUESTIONS = 8 };
+static const char first_question[] = "__has_include";
 
 struct scan {
     gpul__key *key;
@@ -111,6 +112,9 @@ struct scan {
     const gpul_header *own;
     char **seen; /* real names of what was read */
     size_t count, capacity;
+    char *questions[MOST_QUESTIONS]; /* macros that ask as __has_include does */
+    size_t question_count;
+    bool again; /* one of them was new */
 };
 
 static bool scan_text(struct scan *scan, const char *text, size_t size, const char *folder,
@@ -222,46 +226,111 @@ static const char *skip_blanks(const char *at, const char *end)
     return at;
 }
 
-/* Whether the word at `at` is only asked for: "#ifdef word", "#ifndef word", "defined word", "defined(word". */
-static bool is_asked_for(const char *text, const char *at)
+static bool is_name(char c)
 {
-    static const char *const before[] = { "ifdef", "ifndef", "defined" };
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* Whether the word at `at` stands behind one of the words, blanks and a parenthesis aside. */
+static bool is_behind(const char *text, const char *at, const char *const *words)
+{
     while (at > text && (at[-1] == ' ' || at[-1] == '\t')) at--;
     if (at > text && at[-1] == '(') at--;
     while (at > text && (at[-1] == ' ' || at[-1] == '\t')) at--;
-    for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
-        size_t length = strlen(before[i]);
-        if ((size_t)(at - text) > length && memcmp(at - length, before[i], length) == 0)
-            return true;
+    for (; *words; words++) {
+        size_t length = strlen(*words);
+        if ((size_t)(at - text) > length && memcmp(at - length, *words, length) == 0) return true;
     }
     return false;
 }
 
-/* Every __has_include that asks for a name counts as an #include of it, as far as the key goes. */
+/* The name at *at, which is moved behind it and the blanks there; 0: there is none. */
+static size_t take_name(const char **at, const char *end)
+{
+    const char *begin = *at;
+    while (*at < end && is_name(**at)) ++*at;
+    size_t size = (size_t)(*at - begin);
+    *at = skip_blanks(*at, end);
+    return size;
+}
+
+/* "#define ASK(X) word(X)" makes ASK another word for the question.  `at` is the word, `argument` what stands in its parenthesis. */
+static bool add_question(struct scan *scan, const char *text, const char *end, const char *at,
+                         const char *argument)
+{
+    const char *line = at, *close = argument;
+    size_t size = take_name(&close, end);
+    while (line > text && line[-1] != '\n') line--;
+    line = skip_blanks(line, at);
+    bool good = size && close < end && *close == ')' && *line == '#';
+    if (good) line = skip_blanks(line + 1, at);
+    good = good && at - line > 6 && memcmp(line, "define", 6) == 0;
+    if (good) line = skip_blanks(line + 6, at);
+    const char *name = line;
+    size_t length = good ? take_name(&line, at) : 0;
+    good = length && name[length] == '(';
+    if (good) line = skip_blanks(line + 1, at);
+    const char *parameter = line;
+    good = good && take_name(&line, at) == size && memcmp(parameter, argument, size) == 0 &&
+           *line == ')' && skip_blanks(line + 1, at) == at;
+    close = good ? skip_blanks(close + 1, end) : end;
+    if (!good || (close < end && *close != '\n' && *close != '\r' && *close != '/'))
+        return give_up(scan, "it asks with __has_include by a macro");
+    for (size_t i = 0; i < scan->question_count; i++)
+        if (strlen(scan->questions[i]) == length && memcmp(scan->questions[i], name, length) == 0)
+            return true;
+    if (scan->question_count == MOST_QUESTIONS)
+        return give_up(scan, "it asks with __has_include by many macros");
+    char *copy = gpul__strndup(name, length);
+    if (!copy) return give_up(scan, "memory ran out");
+    scan->questions[scan->question_count++] = copy;
+    scan->again = true; /* what was read before may ask by it too */
+    return true;
+}
+
+/* Every use of a question's word that asks for a name counts as an #include of it, as far as the key goes. */
+static bool scan_question(struct scan *scan, const char *word, const char *text, size_t size,
+                          const char *folder, int depth)
+{
+    static const char *const about[] = { "ifdef", "ifndef", "defined", NULL }, *const made[] = {
+        "define", "undef", NULL
+    };
+    const char *at = text, *end = text + size;
+    size_t length = strlen(word);
+    bool is_first = word == first_question;
+    for (; (at = memmem(at, (size_t)(end - at), word, length)); at += length) {
+        if ((at > text && is_name(at[-1])) || is_behind(text, at, about) ||
+            is_behind(text, at, made))
+            continue;
+        const char *next = skip_blanks(at + length, end);
+        if (next < end && is_name(*next) && next == at + length) {
+            if (is_first) return give_up(scan, "it asks with __has_include_next");
+            continue;
+        }
+        if (next == end || *next != '(')
+            return give_up(scan, "it asks with __has_include by a macro");
+        next = skip_blanks(next + 1, end);
+        char open = next < end ? *next : 0, close = open == '<' ? '>' : '"';
+        if (open != '<' && open != '"') {
+            if (!add_question(scan, text, end, at, next)) return false;
+            continue;
+        }
+        const char *last = memchr(next + 1, close, (size_t)(end - next - 1));
+        char *name = last ? gpul__strndup(next + 1, (size_t)(last - next - 1)) : NULL;
+        bool good = name && include(scan, name, open == '"', folder, depth);
+        gpul__free(name);
+        if (!good) return give_up(scan, "a question with __has_include in it does not end");
+    }
+    return true;
+}
+
 static bool scan_questions(struct scan *scan, const char *text, size_t size, const char *folder,
                            int depth)
 {
-    static const char question[] = "__has_include";
-    const char *at = text, *end = text + size;
-    while ((at = memmem(at, (size_t)(end - at), question, sizeof question - 1))) {
-        if (is_asked_for(text, at)) {
-            at += sizeof question - 1;
-            continue;
-        }
-        at = skip_blanks(at + sizeof question - 1, end);
-        if (at < end && *at == '_') return give_up(scan, "it asks with __has_include_next");
-        if (at == end || *at != '(') return give_up(scan, "it asks with __has_include by a macro");
-        at = skip_blanks(at + 1, end);
-        char open = at < end ? *at : 0, close = open == '<' ? '>' : '"';
-        const char *last =
-            open == '<' || open == '"' ? memchr(at + 1, close, (size_t)(end - at - 1)) : NULL;
-        if (!last) return give_up(scan, "it asks with __has_include by a macro");
-        char *name = gpul__strndup(at + 1, (size_t)(last - at - 1));
-        bool good = name && include(scan, name, open == '"', folder, depth);
-        gpul__free(name);
-        if (!good) return give_up(scan, "memory ran out");
-    }
-    return true;
+    bool good = scan_question(scan, first_question, text, size, folder, depth);
+    for (size_t i = 0; good && i < scan->question_count; i++)
+        good = scan_question(scan, scan->questions[i], text, size, folder, depth);
+    return good;
 }
 
 /* Every line that begins with # include counts, also one in a comment or under an #if that is not
@@ -327,8 +396,18 @@ bool gpul__key_headers(gpul__key *key, const char *source, size_t size, const ch
                        const char *const *folders, const gpul_header *own)
 {
     struct scan scan = { .key = key, .folders = folders, .own = own };
-    bool good = scan_text(&scan, source, size, source_folder, 0);
-    for (size_t i = 0; i < scan.count; i++) gpul__free(scan.seen[i]);
+    const gpul__key before = *key;
+    size_t recorded = key->record ? key->record->length : 0;
+    bool good;
+    do {
+        *key = before;
+        if (recorded) key->record->text[key->record->length = recorded] = 0;
+        scan.again = false;
+        good = scan_text(&scan, source, size, source_folder, 0);
+        for (size_t i = 0; i < scan.count; i++) gpul__free(scan.seen[i]);
+        scan.count = 0;
+    } while (good && scan.again);
     gpul__free(scan.seen);
+    for (size_t i = 0; i < scan.question_count; i++) gpul__free(scan.questions[i]);
     return good;
 }

@@ -2,6 +2,10 @@
  * opens no library, as its children would have it too.  SPDX-License-Identifier: MIT */
 #include "suite.h"
 
+#include "core/cache.h"
+
+#include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -66,6 +70,29 @@ static void put_link(const char *file, const char *folder, const char *name)
     assert_int_equal(symlink(file, path), 0);
 }
 
+static const char junk[] = "image-2\0junk\n\n\tjunk\njunk\tjunk";
+
+/* Writes `size` bytes as a whole, well-formed entry over each of a kind. */
+static void write_over(const char *kind, const void *data, size_t size)
+{
+    char name[64];
+    int cache = gpul__cache_open(), count = 0;
+    assert_true(cache >= 0);
+    DIR *listing = fdopendir(openat(cache, ".", O_RDONLY | O_DIRECTORY));
+    assert_non_null(listing);
+    for (struct dirent *d; (d = readdir(listing));) {
+        if (strlen(d->d_name) <= GPUL__CACHE_KEY + 1 ||
+            strcmp(d->d_name + GPUL__CACHE_KEY + 1, kind) != 0)
+            continue;
+        snprintf(name, sizeof name, "%.*s", GPUL__CACHE_KEY, d->d_name);
+        assert_true(gpul__cache_write(cache, name, kind, data, size));
+        count++;
+    }
+    assert_true(count > 0);
+    closedir(listing);
+    close(cache);
+}
+
 static void a_cached_compile_opens_no_compiler(void **state)
 {
     (void)state;
@@ -93,6 +120,9 @@ static void a_cached_compile_opens_no_compiler(void **state)
     /* What is remembered of the compiler is lost: it is opened, and the image is still good. */
     snprintf(command, sizeof command, "rm '%s'/cache/*.compiler", place);
     assert_int_equal(system(command), 0);
+    assert_int_equal(compile_apart(library), 4);
+    assert_int_equal(compile_apart(library), 1);
+    write_over("compiler", junk, sizeof junk);
     assert_int_equal(compile_apart(library), 4);
     assert_int_equal(compile_apart(library), 1);
     unsetenv("GPULAUNCH_CACHE_DIR");
@@ -195,6 +225,27 @@ static void a_miss_is_explained(void **state)
     compile_for("no folder", &opts);
 }
 
+/* What another version wrote under the same key is compiled again, whatever it is. */
+static void entries_of_another_version_do_no_harm(void **state)
+{
+    (void)state;
+    find_compiler();
+    gpul_compile_opts opts = { .arch = "sm_90" };
+    static const char *const kinds[] = { "image", "recipe" };
+    put("k.cu", "extern \"C\" __global__ void k(int *x) { *x = 3; }\n");
+    compile_for("nothing", &opts);
+    for (int i = 0; i < 2; i++)
+        for (size_t size = 0; size <= sizeof junk; size += sizeof junk / 4) {
+            write_over(kinds[i], junk, size);
+            if (i == 0) compile_for("it was there", &opts);
+            compile_for(NULL, &opts);
+        }
+    write_over("recipe", junk, sizeof junk);
+    opts.defines = LIST("N=1");
+    compile_for("", &opts);
+    compile_for(NULL, &opts);
+}
+
 static void the_cache_alone_can_be_asked(void **state)
 {
     (void)state;
@@ -246,6 +297,7 @@ int main(int count, char **words)
         cmocka_unit_test(a_cached_compile_opens_no_compiler),
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, finish)
         TEST(a_miss_is_explained),
+        TEST(entries_of_another_version_do_no_harm),
         TEST(the_cache_alone_can_be_asked),
         TEST(a_change_during_the_compile_is_not_kept),
     };

@@ -44,6 +44,29 @@ static void variables_are_buffers(void **state)
     gpul_stream_free(&stream);
 }
 
+/* One image loaded twice: the variables of the two modules are apart, also after the first is gone. */
+static void loads_of_one_image_are_apart(void **state)
+{
+    (void)state;
+    gpul_image *image;
+    gpul_module *one, *two;
+    int first = 1000, second = 0;
+    assert_ok(gpul_image_from_file(&image, "ptx/kernels/globals.ptx"));
+    assert_ok(gpul_load(&one, device, image, NULL));
+    assert_ok(gpul_load(&two, device, image, NULL));
+    assert_ok(gpul_global_read(&second, two, "app::counter", 0, sizeof second));
+    int before = second;
+    assert_int_not_equal(before, first);
+    assert_ok(gpul_global_write(one, "app::counter", 0, &first, sizeof first));
+    assert_ok(gpul_global_read(&second, two, "app::counter", 0, sizeof second));
+    assert_int_equal(second, before);
+    gpul_module_free(&one);
+    assert_ok(gpul_global_read(&second, two, "app::counter", 0, sizeof second));
+    assert_int_equal(second, before);
+    gpul_module_free(&two);
+    gpul_image_free(&image);
+}
+
 static void managed_variables_are_the_hosts_too(void **state)
 {
     (void)state;
@@ -102,6 +125,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(variables_are_buffers),
+        cmocka_unit_test(loads_of_one_image_are_apart),
         cmocka_unit_test(managed_variables_are_the_hosts_too),
         cmocka_unit_test(modules_of_others_are_adopted),
     };
