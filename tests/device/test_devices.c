@@ -125,6 +125,96 @@ static void kernels_reach_a_peer(void **state)
     gpul_buffer_free(&far);
 }
 
+/* Whatever two objects a call takes: when they belong to two devices, it says so and does nothing. */
+static void objects_of_another_device_are_refused(void **state)
+{
+    (void)state;
+    need_two();
+    gpul_buffer *near = buffer_on(device, NULL, 64), *far = buffer_on(second, NULL, 64), *none;
+    gpul_stream *there;
+    gpul_event *event, *theirs;
+    gpul_pool *pool;
+    gpul_sequence *sequence;
+    char host[64] = { 0 };
+    gpul_module *module = load_kernels("scale");
+    const gpul_kernel *scale = kernel_of(module, "scale");
+    assert_ok(gpul_stream_new(&there, second, NULL));
+    assert_ok(gpul_event_new(&event, device));
+    assert_ok(gpul_event_new(&theirs, second));
+    assert_ok(gpul_event_record(event, NULL));
+    assert_ok(gpul_event_record(theirs, there));
+    const gpul_launch_opts *launch = gpul_launch_opts(.grid = { 1 }, .block = { 16 });
+    const gpul_launch_opts *elsewhere =
+        gpul_launch_opts(.grid = { 1 }, .block = { 16 }, .stream = there);
+    assert_code(gpul_write(near, 0, host, 64, there), 313, "");
+    assert_code(gpul_read(host, near, 0, 64, there), 313, "");
+    assert_code(gpul_fill(near, 0, 64, "abcd", 4, there), 313, "");
+    assert_code(gpul_fill_2d(near, 0, 8, 8, 8, "ab", 2, there), 313, "");
+    assert_code(gpul_copy_2d(gpul_plane(.buffer = near), gpul_plane(.buffer = far), 8, 8, NULL),
+                313, "different devices", "gpul_copy");
+    assert_code(gpul_copy_3d(gpul_box(.buffer = near), gpul_box(.buffer = far), 4, 4, 4, NULL), 313,
+                "different devices", "gpul_copy");
+    assert_code(gpul_copy_3d(gpul_box(.buffer = near), gpul_box(.host = host), 4, 4, 4, there), 313,
+                "");
+    assert_code(gpul_launch(scale, elsewhere, gpul_args(near, 16, 2.0f)), 313, "");
+    assert_code(gpul_launch(scale, launch, gpul_args(far, 16, 2.0f)), 313, "");
+    assert_code(gpul_event_record(event, there), 313, "");
+    assert_code(gpul_event_elapsed(&(float){ 0 }, event, theirs), 313, "");
+    assert_code(gpul_stream_call(device, there, (void (*)(void *))abort, NULL), 313, "");
+    assert_code(gpul_stream_wait_value(there, near, 0, 0, GPUL_COMPARE_EQ), 313, "");
+    assert_code(gpul_stream_write_value(there, near, 0, 0), 313, "");
+    assert_ok(gpul_sequence_new(&sequence, device));
+    assert_code(gpul_sequence_launch(sequence, scale, launch, gpul_args(far, 16, 2.0f)), 313, "");
+    assert_code(gpul_sequence_write(sequence, far, 0, host, 64), 313, "");
+    assert_code(gpul_sequence_read(sequence, host, far, 0, 64), 313, "");
+    assert_code(gpul_sequence_fill(sequence, far, 0, 64, "ab", 2), 313, "");
+    assert_ok(gpul_sequence_fill(sequence, near, 0, 64, "ab", 2));
+    assert_code(gpul_sequence_play(sequence, there), 313, "");
+    gpul_sequence_free(&sequence);
+    if (gpul_device_describe(second)->memory_pools) {
+        assert_ok(gpul_pool_new(&pool, second, NULL));
+        assert_code(gpul_alloc(&none, device, 64,
+                               gpul_alloc_opts(.memory = GPUL_MEMORY_POOL, .pool = pool)),
+                    313, "");
+        assert_code(gpul_alloc(&none, device, 64,
+                               gpul_alloc_opts(.memory = GPUL_MEMORY_POOL, .stream = there)),
+                    313, "");
+        assert_null(none);
+        gpul_pool_free(&pool);
+    }
+    gpul_buffer *kept = near;
+    assert_code(gpul_buffer_free_on(&near, there), 313, "");
+    assert_ptr_equal(near, kept);
+    gpul_event_free(&event);
+    gpul_event_free(&theirs);
+    gpul_stream_free(&there);
+    gpul_module_free(&module);
+    gpul_buffer_free(&near);
+    gpul_buffer_free(&far);
+    assert_ok(gpul_sync(device));
+    assert_ok(gpul_sync(second));
+}
+
+static void nothing_is_no_object(void **state)
+{
+    (void)state;
+    gpul_event *event = (gpul_event *)1;
+    gpul_pool *pool = (gpul_pool *)1;
+    gpul_pool_info info;
+    bool done = true;
+    assert_code(gpul_device_memory(NULL, NULL, NULL), 314, "device");
+    assert_code(gpul_event_new(NULL, device), 314, "out");
+    assert_code(gpul_event_new(&event, NULL), 314, "device");
+    assert_null(event);
+    assert_code(gpul_pool_new(NULL, device, NULL), 314, "out");
+    assert_code(gpul_pool_new(&pool, NULL, NULL), 314, "device");
+    assert_null(pool);
+    assert_code(gpul_pool_describe(&info, NULL), 314, "pool");
+    assert_code(gpul_stream_done(&done, NULL), 314, "stream");
+    assert_code(gpul_capture_begin(NULL), 314, "stream");
+    assert_ok(gpul_buffer_free_on(NULL, NULL)); /* as the other ways to free */
+}
+
 static void *copy_in_thread(void *status)
 {
     char got[64];
@@ -268,6 +358,8 @@ int main(void)
         cmocka_unit_test(bytes_cross),
         cmocka_unit_test(streams_of_either_device_order_copies),
         cmocka_unit_test(kernels_reach_a_peer),
+        cmocka_unit_test(objects_of_another_device_are_refused),
+        cmocka_unit_test(nothing_is_no_object),
         cmocka_unit_test(threads_share_two_devices),
         cmocka_unit_test(one_device_twice_copies_too),
         cmocka_unit_test(limits_are_kept),
