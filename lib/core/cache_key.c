@@ -333,6 +333,18 @@ static bool scan_questions(struct scan *scan, const char *text, size_t size, con
     return good;
 }
 
+/* memmem for what begins with a rare character, many times as fast. */
+static bool has(const char *text, size_t size, const char *sign)
+{
+    size_t length = strlen(sign);
+    const char *end = text + size;
+    while ((text = memchr(text, sign[0], (size_t)(end - text)))) {
+        if ((size_t)(end - text) >= length && memcmp(text, sign, length) == 0) return true;
+        text++;
+    }
+    return false;
+}
+
 /* Every line that begins with # include counts, also one in a comment or under an #if that is not
  * taken: too many headers cost a miss at most, one too few would give a wrong result.  A line that is
  * continued before the name is spelt is not followed, and the scan gives up. */
@@ -340,18 +352,17 @@ static bool scan_text(struct scan *scan, const char *text, size_t size, const ch
                       int depth)
 {
     if (depth > DEEPEST) return give_up(scan, "its headers include each other too deeply");
-    if (memmem(text, size,
-               "?"
-               "?=",
-               3) ||
-        memmem(text, size, "%:", 2))
+    if (has(text, size,
+            "?"
+            "?=") ||
+        has(text, size, "%:"))
         return give_up(scan, "it may spell # in another way");
     if (!scan_questions(scan, text, size, folder, depth)) return false;
     const char *end = text + size;
     for (const char *line = text; line < end;) {
         const char *stop = memchr(line, '\n', (size_t)(end - line));
         if (!stop) stop = end;
-        const char *at = skip_blanks(line, stop);
+        const char *at = memchr(line, '#', (size_t)(stop - line)) ? skip_blanks(line, stop) : stop;
         /* A comment may stand before the sign. */
         while (at + 1 < stop && at[0] == '/' && at[1] == '*') {
             const char *close = memmem(at + 2, (size_t)(stop - at - 2), "*/", 2);
