@@ -121,20 +121,9 @@ static void hint_at_bounds(message *m, const step *s)
     if (most <= 1024) message_hint(m, "--grid 1 --block %llu", (unsigned long long)most);
 }
 
-void fault_notes(message *m, const step *s)
+/* What the arguments have to do with a bad address. */
+static void hint_at_address(message *m, const step *s)
 {
-    text words = { 0 };
-    for (uint32_t i = 0; i < s->kernel->param_count; i++) {
-        const argument *arg = &s->arguments[i];
-        text_format(&words, " %s=", arg->name);
-        if (arg->kind == ARG_BUFFER)
-            text_format(&words, "%llu %ss", (unsigned long long)arg->buffer->count,
-                        arg->buffer->layout->type_name);
-        else if (arg->kind == ARG_NULL) text_add(&words, "null");
-        else text_add(&words, arg->shown && *arg->shown ? arg->shown : "...");
-    }
-    if (words.length) message_note(m, "the arguments:%s", text_of(&words));
-    if (m->code != CODE_EXECUTE_ADDRESS) return;
     for (uint32_t i = 0; i < s->kernel->param_count; i++) {
         const argument *n = &s->arguments[i];
         gpul_type type;
@@ -154,4 +143,27 @@ void fault_notes(message *m, const step *s)
         }
     }
     hint_at_bounds(m, s);
+}
+
+void fault_notes(message *m, const step *s)
+{
+    text words = { 0 };
+    for (uint32_t i = 0; i < s->kernel->param_count; i++) {
+        const argument *arg = &s->arguments[i];
+        text_format(&words, " %s=", arg->name);
+        if (arg->kind == ARG_BUFFER)
+            text_format(&words, "%llu %ss", (unsigned long long)arg->buffer->count,
+                        arg->buffer->layout->type_name);
+        else if (arg->kind == ARG_NULL) text_add(&words, "null");
+        else text_add(&words, arg->shown && *arg->shown ? arg->shown : "...");
+    }
+    if (words.length) message_note(m, "the arguments:%s", text_of(&words));
+    for (uint32_t i = 0; i < s->kernel->param_count && m->code == CODE_EXECUTE_ADDRESS; i++)
+        if (s->arguments[i].kind == ARG_NULL)
+            message_note(m, "%s is a null pointer", s->arguments[i].name);
+    if (m->code == CODE_EXECUTE_ADDRESS) hint_at_address(m, s);
+    /* A GPU names no place. */
+    if (m->at.kind == PLACE_NONE && m->code != CODE_EXECUTE_TIMEOUT)
+        message_hint(
+            m, "-d cpu  runs the kernel on the CPU device, which names line, thread and address");
 }

@@ -32,12 +32,14 @@ static void *watcher(void *unused)
             watch.on = false;
             if (gpul_interrupt(watch.device) == GPUL_OK) break;
             if (!message_style.held)
-                fprintf(stderr,
-                        "gpulaunch: error[GL%04d]: %s: '%s' has not ended after %g s\n"
-                        "note: gave up waiting; the kernel ends with this process\n"
-                        "hint: a larger --timeout, or look for a loop that does not end\n",
-                        CODE_EXECUTE_TIMEOUT, layer_of(CODE_EXECUTE_TIMEOUT), watch.what,
-                        watch.seconds);
+                fprintf(
+                    stderr,
+                    "gpulaunch: error[GL%04d]: %s: '%s' has not ended after %g s\n"
+                    "note: gave up waiting; the kernel ends with this process\n"
+                    "hint: a larger --timeout, or look for a loop that does not end\n"
+                    "hint: -d cpu --timeout  runs it on the CPU device, which says where the threads stand\n",
+                    CODE_EXECUTE_TIMEOUT, layer_of(CODE_EXECUTE_TIMEOUT), watch.what,
+                    watch.seconds);
             outputs_remove_unfinished();
             _exit(EXIT_TIMEOUT);
         }

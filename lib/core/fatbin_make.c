@@ -65,7 +65,15 @@ static gpul_status add_form(bundle *b, const gpul_image *image, gpul_format form
                   : arch.suffix == 'f' ? GPUL__FATBIN_ARCH_F
                                        : 0u),
     };
+    /* The driver reads this record of PTX without looking whether it is there: the offset of the compiler's options
+     * from the entry's start, and the options, which are empty. */
+    const uint64_t options[2] = { sizeof entry + sizeof options[0] };
+    if (is_ptx) {
+        entry.options_offset = sizeof entry;
+        entry.head_size += sizeof options;
+    }
     gpul__str_addn(&b->bytes, (const char *)&entry, sizeof entry);
+    if (is_ptx) gpul__str_addn(&b->bytes, (const char *)options, sizeof options);
     gpul__str_addn(&b->bytes, data, size);
     gpul__str_addn(&b->bytes, zeros, padding);
     return GPUL_OK;

@@ -225,9 +225,14 @@ static const char *check_entry(const char *at, int kind, unsigned arch, unsigned
     memcpy(&entry, at, sizeof entry);
     assert_int_equal(entry.kind, kind);
     assert_int_equal(entry.version, 0x101);
-    assert_int_equal(entry.head_size, 64);
+    /* PTX has a record of its options, which are empty; the driver (580) crashes where it lacks. */
+    uint64_t options[2] = { 0 };
+    if (kind == 1) memcpy(options, at + 64, sizeof options);
+    assert_int_equal(entry.head_size, kind == 1 ? 80 : 64);
+    assert_int_equal(entry.options_offset, kind == 1 ? 64 : 0);
+    assert_true(options[0] == (kind == 1 ? 72 : 0) && !options[1]);
     assert_int_equal(entry.size % 8, 0);
-    assert_int_equal(entry.compressed_size + entry.options_offset, 0);
+    assert_int_equal(entry.compressed_size, 0);
     assert_int_equal(entry.major, major);
     assert_int_equal(entry.minor, minor);
     assert_int_equal(entry.arch, arch);
@@ -254,7 +259,7 @@ static void fatbins_are_made(void **state)
     unsigned abi = ((const unsigned char *)old->cubin)[8];
     at = check_entry(at + 16, 2, 80, 0x11, 1, abi);
     at = check_entry(at, 2, 90, 0x100011, 1, abi);
-    assert_string_equal(at + 64, gpul_image_describe(b)->ptx);
+    assert_string_equal(at + 80, gpul_image_describe(b)->ptx);
     at = check_entry(at, 1, 90, 0x100011, (unsigned)gpul_image_describe(b)->ptx_major,
                      (unsigned)gpul_image_describe(b)->ptx_minor);
     assert_ptr_equal(at, bytes + info->fatbin_size);
