@@ -144,6 +144,7 @@ gpul_status gpul__fail_at(int code, const char *function, const gpul__failure *f
     };
     if (error->native_kind && !error->native_name)
         error->native_name = gpul_native_name(error->native_kind, error->native);
+    if (!error->hint) error->hint = gpul__native_hint(error->native_kind, error->native);
     gpul__arena_free(&old);
     if (!error->call || !error->message || !error->log) return gpul__fail_memory(function);
     return error->status;

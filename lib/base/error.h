@@ -45,6 +45,9 @@ gpul_status gpul__fail_memory(const char *function);
 /* Add to the record of the failure that was just made, and return its status. */
 gpul_status gpul__detail(const gpul_detail *detail);
 gpul_status gpul__note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* What to do about a driver's or compiler's result where the caller knows nothing better; a static text, or NULL. */
+const char *gpul__native_hint(gpul_native_kind kind, int native);
+
 gpul_status gpul__hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The table row of a code; NULL when there is none. */

@@ -135,9 +135,17 @@ gpul_status gpul__device_facts(gpul_device_info *out, const gpul__choice *choice
         gpul__driver_release(out->driver_release, sizeof out->driver_release, driver);
     read_attributes(out, choice);
     /* Both limits of a launch that later checks divide by and compare with must be there. */
-    if (!out->max_threads_per_block || !out->max_grid[0] || !out->compute_major)
-        return gpul__fail(GPUL__ENV_NO_DEVICE, (.call = "cuDeviceGetAttribute"),
-                          "device %d, %s, does not tell its limits", choice->device, out->name);
+    if (!out->max_threads_per_block || !out->max_grid[0] || !out->compute_major) {
+        int value;
+        result = driver->DeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+                                            choice->device);
+        return gpul__fail(GPUL__ENV_NO_DEVICE,
+                          (.call = "cuDeviceGetAttribute", .native_kind = GPUL_NATIVE_CUDA,
+                           .native = (int)result,
+                           .hint = "gpulaunch doctor looks at the driver and its devices"),
+                          "device %d, %s, does not tell its limits: %s", choice->device, out->name,
+                          gpul_native_text(GPUL_NATIVE_CUDA, (int)result));
+    }
     bool large = driver->version >= 12010 && out->compute_major >= 7;
     out->max_parameter_bytes = large ? 32764 : 4096;
     return GPUL_OK;

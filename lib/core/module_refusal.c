@@ -136,6 +136,9 @@ static void syntax(const refusal *r)
         gpul__hint("NVRTC does not read asm statements: look there; compiled for %s, the assembler "
                    "would have told it at compile time",
                    r->arch);
+    else if (!length)
+        gpul__hint(
+            "the CPU device reads PTX too and names the line that it refuses: device \"cpu\"");
 }
 
 #ifdef GPUL_HAVE_CPU

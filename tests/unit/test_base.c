@@ -211,7 +211,8 @@ static void a_failure_fills_the_record(void **state)
     assert_string_equal(e->call, "cuMemAlloc_v2");
     assert_string_equal(e->log, "a log");
     assert_int_equal(e->status, GPUL_E_MEMORY);
-    assert_null(e->hint);
+    assert_string_equal(e->hint,
+                        gpul__native_hint(e->native_kind, e->native)); /* the result's own */
     assert_null(e->caller_file);
 }
 
