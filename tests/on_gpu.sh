@@ -42,6 +42,8 @@ for what in "$@"; do
         for program in "$build"/tests/device/device-* "$build"/docs/examples/example-*; do
             [ -f "$program" ] && [ -x "$program" ] && once "$(basename "$program")" "$program"
         done
+        once "commands" env GPULAUNCH_SNAPSHOT_DEVICE=cuda python3 tests/cli/snapshots.py \
+            "$build/tools/gpulaunch" tests/cli/cases/reported.txt
         ;;
     sanitizer)
         for program in "$build"/tests/device/device-* "$build"/docs/examples/example-*; do
