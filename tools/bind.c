@@ -21,6 +21,14 @@ static const char *free_parameter(const step *s)
     return only;
 }
 
+/* A __device__ or __constant__ variable of the image has this name. */
+static bool is_variable(const plan *p, const char *name)
+{
+    for (size_t i = 0; i < gpul_image_global_count(p->image); i++)
+        if (same_text(gpul_image_global(p->image, i)->name, name)) return true;
+    return false;
+}
+
 static void unknown_parameter(const plan *p, const step *s, const assignment *a)
 {
     uint32_t count = s->kernel->param_count;
@@ -44,7 +52,10 @@ static void unknown_parameter(const plan *p, const step *s, const assignment *a)
     else message_note(m, "it has no parameters at all");
     const char *only = free_parameter(s), *near = nearest_name(a->base, names, count);
     const char *rest = a->name_at.word->text + a->name_at.start + strlen(a->base);
-    if (only)
+    if (is_variable(p, a->base))
+        message_hint(m, "'%s' is a variable of the file: --set-global %s%s", a->base, a->base,
+                     rest);
+    else if (only)
         message_hint(m, "'%s' is the only one left without a value; write %s%s", only, only, rest);
     else if (near) message_hint(m, "%s%s", near, rest);
 }

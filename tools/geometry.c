@@ -32,10 +32,12 @@ static bool cannot_infer(const step *s)
     span at = { 0 };
     text lengths = { 0 };
     const char *first = NULL;
+    const argument *number = NULL; /* 8 bytes of unknown type that may be meant as a buffer */
     uint64_t first_count = 0;
     size_t buffers = 0, scratch = 0;
     for (uint32_t i = 0; i < k->param_count; i++) {
         const argument *arg = &s->arguments[i];
+        if (!number && arg->kind == ARG_VALUE && may_be_buffer(arg->param)) number = arg;
         scratch += arg->kind == ARG_BUFFER && !counts(arg);
         if (!counts(arg)) continue;
         if (!first) {
@@ -67,6 +69,11 @@ static bool cannot_infer(const step *s)
         message_hint(m,
                      "--over %s  (one thread for each element of %s)  or  --grid %llu --block %llu",
                      first, first, (unsigned long long)grid, (unsigned long long)block);
+    } else if (!buffers && number) {
+        message_note(m,
+                     "the image does not tell the type of parameter %s: %s is taken for a number",
+                     number->name, number->shown);
+        message_hint(m, "%s=f32/%s  if it is a buffer of floats", number->name, number->shown);
     } else {
         message_hint(m, "--threads 1024  or  --grid 4 --block 256");
     }

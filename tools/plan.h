@@ -95,6 +95,9 @@ const char *param_name(const gpul_kernel_info *kernel, size_t index);
  * a message is made (*failed). */
 bool reference_value(const plan *p, const step *s, span at, uint64_t *value, bool *failed);
 
+/* A pointer, or 8 bytes of which no more is known (PTX and CUBIN). */
+bool may_be_buffer(const gpul_param *param);
+
 /* Words that would give every parameter a value: for hints, inspect and new. */
 const char *suggest_words(const gpul_kernel_info *kernel, const step_request *given);
 

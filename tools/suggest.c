@@ -41,8 +41,7 @@ static void add_scalar(text *out, const char *name, gpul_type type, uint32_t cou
                                                             : "1");
 }
 
-/* A pointer, or 8 bytes of which no more is known (PTX and CUBIN). */
-static bool is_buffer(const gpul_param *param)
+bool may_be_buffer(const gpul_param *param)
 {
     return param->is_pointer || (!param->value.type && param->value.size == 8);
 }
@@ -79,16 +78,16 @@ const char *suggest_words(const gpul_kernel_info *k, const step_request *given)
         text_format(&out, "%s%s", out.length ? " " : "", shell_quoted(a->name_at.word->text));
     }
     for (uint32_t i = 0; i < k->param_count; i++)
-        if (is_buffer(&k->params[i]) && !buffer_name) buffer_name = param_name(k, i);
+        if (may_be_buffer(&k->params[i]) && !buffer_name) buffer_name = param_name(k, i);
     for (int values = 0; values < 2; values++) {
         for (uint32_t i = 0; i < k->param_count; i++) {
             const gpul_param *param = &k->params[i];
             const char *name = param_name(k, i);
             /* in the order of the parameters when something was given, else the buffers first */
-            if (any ? values : is_buffer(param) == (values == 1)) continue;
+            if (any ? values : may_be_buffer(param) == (values == 1)) continue;
             if (is_given(given, name, i)) continue;
             if (out.length) text_char(&out, ' ');
-            if (is_buffer(param)) {
+            if (may_be_buffer(param)) {
                 add_buffer(&out, k, i, false);
                 continue;
             }
