@@ -121,6 +121,8 @@ static const struct remedy cuda_hints[] = {
 
 static const struct remedy nvrtc_hints[] = {
     { 1, "compile fewer sources at a time" },
+    { 2, "the compiler could not begin: see whether memory is left" },
+    { 5, "leave the option out, or take an NVRTC that knows it: gpulaunch doctor lists them" },
     { 7,
       "libnvrtc-builtins must lie beside libnvrtc and have its version; gpulaunch doctor shows both" },
     { 11, "try another NVRTC (GPULAUNCH_NVRTC=PATH); gpulaunch doctor lists those that are here" },

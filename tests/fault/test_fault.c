@@ -281,9 +281,12 @@ static void the_compiled_road_is_clean(void **state)
 static void each_compiler_call_fails(void **state)
 {
     (void)state;
-    static const nvrtcResult results[] = { NVRTC_ERROR_OUT_OF_MEMORY, NVRTC_ERROR_INVALID_OPTION,
+    static const nvrtcResult results[] = { NVRTC_ERROR_OUT_OF_MEMORY,
+                                           2,
+                                           NVRTC_ERROR_INVALID_OPTION,
                                            NVRTC_ERROR_COMPILATION,
-                                           NVRTC_ERROR_BUILTIN_OPERATION_FAILURE, 11 };
+                                           NVRTC_ERROR_BUILTIN_OPERATION_FAILURE,
+                                           11 };
     char what[64];
     need_compiler();
     for (size_t r = 0; r < sizeof results / sizeof *results; r++) {
@@ -296,8 +299,15 @@ static void each_compiler_call_fails(void **state)
             gpul__nvrtc_fail_at(0, 0);
             if (n > calls) break;
             snprintf(what, sizeof what, "compiler call %ld gives %d", n, results[r]);
-            if (j.status == GPUL_OK) check_clean(&j, what);
-            else check_failure(&j, what);
+            if (j.status == GPUL_OK) {
+                check_clean(&j, what);
+                continue;
+            }
+            check_failure(&j, what);
+            if (!*j.hint && results[r] != NVRTC_ERROR_COMPILATION) /* that has the compiler's log */
+                fail_msg("%s: neither hint nor log: %s", what, j.message);
+            if (j.error.native_kind == GPUL_NATIVE_NVRTC)
+                assert_string_equal(j.native_name, gpul_native_name(GPUL_NATIVE_NVRTC, results[r]));
         }
     }
 }
