@@ -10,7 +10,7 @@
 typedef enum reach {
     ON_ROAD,  /* a road calls it, and some failure of it is the road's */
     MISSED,   /* a road calls it, and goes on without its answer */
-    OFF_ROAD, /* the library calls it, no road does: the file's other tests have it */
+    OFF_ROAD, /* the library calls it, no road does: not swept here */
     UNCALLED, /* the library has it for the CPU device and for tests */
 } reach;
 
