@@ -9,20 +9,15 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static gpul_log hook;
-static atomic_int level_on;
+atomic_int gpul__log_level;
 
 void gpul_set_log(gpul_log log)
 {
     pthread_mutex_lock(&lock);
     hook = log;
     int level = log.level ? (int)log.level : GPUL_LOG_WARN;
-    atomic_store_explicit(&level_on, log.fn ? level : 0, memory_order_relaxed);
+    atomic_store_explicit(&gpul__log_level, log.fn ? level : 0, memory_order_relaxed);
     pthread_mutex_unlock(&lock);
-}
-
-int gpul__log_level(void)
-{
-    return atomic_load_explicit(&level_on, memory_order_relaxed);
 }
 
 void gpul__log(gpul_level level, const char *format, ...)

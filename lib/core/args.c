@@ -34,15 +34,22 @@ void gpul__slot_make(gpul__slot *out, const gpul_param *param, gpul_source_of_ty
 {
     const gpul_member *value = &param->value;
     *out = (gpul__slot){ .offset = value->offset, .size = value->size, .rule = GPUL__RULE_SIZED };
+    out->keep = value->size < sizeof out->keep ? ((uint64_t)1 << 8 * value->size) - 1 : UINT64_MAX;
+    out->expect = head_of((gpul_arg){ .size = value->size });
+    out->mask = head_of((gpul_arg){ .size = UINT32_MAX });
     bool pointer = param->is_pointer || value->type == GPUL_POINTER;
     if (pointer && value->size == sizeof(CUdeviceptr)) {
         out->rule = GPUL__RULE_POINTER;
+        out->expect = head_of((gpul_arg){ .kind = GPUL_ARG_BUFFER, .size = value->size });
+        out->mask = head_of((gpul_arg){ .kind = UINT8_MAX, .size = UINT32_MAX });
         if (types != GPUL_TYPES_COMPILER || !param->pointee) return;
         out->writes = !param->is_const;
+        if (out->writes) out->mask |= head_of((gpul_arg){ .is_const = UINT8_MAX });
         out->element = (uint8_t)element_of(param->pointee);
         return;
     }
     if (types != GPUL_TYPES_COMPILER) return;
+    out->expect = 1, out->mask = 0;
     if (value->lanes > 1 || value->type == GPUL_STRUCT) {
         out->rule = GPUL__RULE_BYTES;
     } else if (value->type == GPUL_BOOL) {
@@ -51,11 +58,13 @@ void gpul__slot_make(gpul__slot *out, const gpul_param *param, gpul_source_of_ty
         out->rule = GPUL__RULE_SCALAR;
         out->is_signed = is_signed(value->type);
         out->expect = head_of(gpul_arg_make(GPUL_ARG_INT, out->is_signed, value->size, 0));
+        out->mask = UINT64_MAX;
     } else if (is_float(value->type)) {
         gpul_arg arg = gpul_arg_make(GPUL_ARG_FLOAT, 1, value->size, 0);
         if (value->type == GPUL_BF16) arg.format = GPUL_FORMAT_BFLOAT;
         out->rule = GPUL__RULE_SCALAR;
         out->expect = head_of(arg);
+        out->mask = UINT64_MAX;
     }
 }
 

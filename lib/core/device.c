@@ -6,6 +6,7 @@
 
 #include "core/context.h"
 #include "core/device_failure.h"
+#include "core/launch_shape.h"
 #include "core/staging.h"
 #include "core/stream.h"
 
@@ -191,6 +192,7 @@ static void destroy(gpul_device *device)
         device->names = next;
     }
     gpul__ring_free(&device->ring);
+    gpul__shapes_free(device);
     gpul__free(device->first_fault);
     gpul__free(device->peers);
     pthread_mutex_destroy(&device->lock);

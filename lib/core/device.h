@@ -39,6 +39,8 @@ struct gpul_device {
         staging; /* pinned memory for large copies; NULL: none, or in use */
 
     gpul__ring ring;
+    _Atomic(struct gpul__shape *)
+        shapes; /* of all kernels' launches; they live as long as the device */
 };
 
 static inline void gpul__device_take(gpul_device *device)

@@ -128,15 +128,18 @@ static gpul_status make_slots(gpul_kernel *k)
     k->slot_count = k->info.param_count;
     k->param_bytes = k->info.param_bytes;
     uint64_t end = 0;
+    k->quick = k->slot_count > 0;
     for (uint32_t i = 0; i < k->slot_count; i++) {
         gpul__slot_make(&slots[i], &k->info.params[i], k->info.types);
         if (slots[i].offset != end) k->padded = true;
+        if (slots[i].size > sizeof(uint64_t)) k->quick = false;
         end = (uint64_t)slots[i].offset + slots[i].size;
         if (end > k->param_bytes)
             return gpul__fail(GPUL__INTERNAL, (.call = "gpul_module_kernel"),
                               "parameter %u of '%s' ends at byte %llu of %u", i + 1, k->info.name,
                               (unsigned long long)end, k->param_bytes);
     }
+    k->quick = k->quick && k->param_bytes <= GPUL__QUICK_PARAMETERS;
     return GPUL_OK;
 }
 

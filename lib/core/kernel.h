@@ -15,16 +15,22 @@ enum {
     GPUL__KERNEL_GRID_SYNC = 16   /* must be launched cooperatively */
 };
 
+enum { GPUL__KERNEL_SHAPES = 4, GPUL__QUICK_PARAMETERS = 256 };
+
 struct gpul_kernel {
     gpul_device *device; /* kept by the module */
     CUfunction function;
     const gpul__slot *slots;
     uint32_t slot_count, param_bytes;
     bool padded;     /* there are bytes between parameters: they are zeroed */
+    bool quick;      /* its arguments can be packed by gpul__args_pack_quickly */
     uint8_t special; /* GPUL__KERNEL_* */
     uint32_t grid_limit[3], block_limit[3], max_threads;
     _Atomic(uint32_t) shared_allowed; /* dynamic shared memory that the driver accepts as it is */
     const char *kept_name;            /* lives as long as the device */
+    _Atomic(const struct gpul__shape *) shapes[GPUL__KERNEL_SHAPES]; /* see launch_shape.h */
+    _Atomic(uint64_t) last_key;    /* of the options of the last launch that was checked */
+    _Atomic(uint32_t) shape_count; /* that were made so far */
 
     uint32_t shared_limit;         /* dynamic shared memory that the opt-in can raise it to */
     _Atomic(uint64_t) cooperative; /* the last answer of the occupancy calculator, packed */

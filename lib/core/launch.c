@@ -4,6 +4,7 @@
 #include "core/context.h"
 #include "core/device_failure.h"
 #include "core/launch_extra.h"
+#include "core/launch_shape.h"
 #include "core/stream.h"
 
 enum { SMALL_PARAMETERS = 1024, LARGEST_PARAMETERS = 32768 };
@@ -122,7 +123,9 @@ static inline gpul_status submit(launch *l, bool fits)
     CUresult result = call_driver(l, driver, &entry, fits);
     if (unlikely(result != CUDA_SUCCESS)) return refused(l, result, entry, number);
     gpul__ring_submitted(&device->ring, number, gpul__native_launch(device));
-    return unlikely(device->checked) ? wait_checked(l, number) : GPUL_OK;
+    if (unlikely(device->checked)) return wait_checked(l, number);
+    if (fits && k->quick) gpul__shape_note(k, opts, &l->geometry);
+    return GPUL_OK;
 }
 
 static inline gpul_status launch_with(launch *l)
@@ -146,6 +149,52 @@ static inline gpul_status launch_with(launch *l)
     return status;
 }
 
+static __attribute__((noinline)) gpul_status refused_quickly(const gpul_kernel *kernel,
+                                                             const gpul_launch_opts *opts,
+                                                             const gpul__shape *shape,
+                                                             CUresult result, uint64_t number)
+{
+    launch l = { .kernel = kernel, .opts = opts, .geometry = { .shared = shape->shared } };
+    memcpy(l.geometry.grid, shape->grid, sizeof shape->grid);
+    memcpy(l.geometry.block, shape->block, sizeof shape->block);
+    return refused(&l, result, "cuLaunchKernel", number);
+}
+
+/* A launch like one that was accepted before: what can differ from call to call is looked at, and no more.  False: it
+ * has to take the common road, and nothing was done. */
+static inline __attribute__((always_inline)) bool launch_quickly(gpul_status *status,
+                                                                 const gpul_kernel *k,
+                                                                 const gpul_launch_opts *opts,
+                                                                 gpul_arglist args)
+{
+    const gpul__shape *shape = gpul__shape_find(k, opts);
+    gpul_device *device = k->device;
+    const gpul_stream *stream = opts->stream;
+    if (!shape || args.count != k->slot_count || !args.items || device->checked ||
+        device->forks != gpul__forks || (stream && stream->device != device) ||
+        shape->shared > atomic_load_explicit(&k->shared_allowed, memory_order_relaxed))
+        return false;
+    _Alignas(16) unsigned char parameters[GPUL__QUICK_PARAMETERS + sizeof(uint64_t)];
+    if (!gpul__args_pack_quickly(k->slots, args.items, args.count, device, parameters))
+        return false;
+    const gpul__driver *driver = gpul__api(device);
+    CUcontext current = NULL;
+    if (unlikely(driver->CtxGetCurrent(&current) != CUDA_SUCCESS || current != device->context))
+        return false;
+    size_t size = k->param_bytes;
+    void *list[] = { CU_LAUNCH_PARAM_BUFFER_POINTER, parameters, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                     CU_LAUNCH_PARAM_END };
+    uint64_t number = gpul__ring_enter_shape(&device->ring, shape, stream ? stream->id : 0);
+    CUresult result =
+        driver->LaunchKernel(k->function, shape->grid[0], shape->grid[1], shape->grid[2],
+                             shape->block[0], shape->block[1], shape->block[2], shape->shared,
+                             stream ? stream->handle : device->stream, NULL, list);
+    *status = GPUL_OK;
+    if (unlikely(result != CUDA_SUCCESS)) *status = refused_quickly(k, opts, shape, result, number);
+    else gpul__ring_submitted(&device->ring, number, gpul__native_launch(device));
+    return true;
+}
+
 /* More than a device can take is said without packing; the checks that follow see to the rest. */
 static gpul_status refuse_size(const launch *l)
 {
@@ -167,10 +216,10 @@ static __attribute__((noinline)) gpul_status launch_large(launch *l)
     return launch_with(l);
 }
 
-gpul_status gpul_launch(const gpul_kernel *kernel, const gpul_launch_opts *opts, gpul_arglist args)
+static __attribute__((noinline)) gpul_status
+launch_checked(const gpul_kernel *kernel, const gpul_launch_opts *opts, gpul_arglist args)
 {
     static const gpul_launch_opts defaults;
-    GPUL__NEED(kernel);
     launch l;
     l.kernel = kernel;
     l.opts = opts ? opts : &defaults;
@@ -179,6 +228,14 @@ gpul_status gpul_launch(const gpul_kernel *kernel, const gpul_launch_opts *opts,
     _Alignas(16) unsigned char parameters[SMALL_PARAMETERS];
     l.parameters = parameters;
     return launch_with(&l);
+}
+
+gpul_status gpul_launch(const gpul_kernel *kernel, const gpul_launch_opts *opts, gpul_arglist args)
+{
+    GPUL__NEED(kernel);
+    gpul_status status;
+    if (kernel->quick && opts && launch_quickly(&status, kernel, opts, args)) return status;
+    return launch_checked(kernel, opts, args);
 }
 
 gpul_status gpul_kernel_max_cooperative(uint64_t *out, const gpul_kernel *kernel,

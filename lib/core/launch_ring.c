@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "core/launch_shape.h"
 
 #define RELAXED memory_order_relaxed
 
@@ -57,7 +58,7 @@ void gpul__ring_free(gpul__ring *ring)
     }
 }
 
-static void remember_lost(gpul__ring *ring, gpul__launch_slot *slot)
+void gpul__ring_lose(gpul__ring *ring, gpul__launch_slot *slot)
 {
     uint64_t stream = atomic_load_explicit(&slot->stream, RELAXED);
     if (atomic_load_explicit(&ring->lost, RELAXED) &&
@@ -75,7 +76,7 @@ uint64_t gpul__ring_enter(gpul__ring *ring, const char *kernel, uint64_t stream,
     uint64_t number = atomic_fetch_add_explicit(&ring->last, 1, RELAXED) + 1;
     gpul__launch_slot *slot = slot_of(ring, number);
     if (number > GPUL__RING_SLOTS && !atomic_load_explicit(&slot->finished, RELAXED))
-        remember_lost(ring, slot);
+        gpul__ring_lose(ring, slot);
     atomic_store_explicit(&slot->number, 0, RELAXED);
     atomic_thread_fence(memory_order_release);
     atomic_store_explicit(&slot->stream, stream, RELAXED);
@@ -86,6 +87,7 @@ uint64_t gpul__ring_enter(gpul__ring *ring, const char *kernel, uint64_t stream,
     atomic_store_explicit(&slot->block,
                           (uint64_t)block[2] << 42 | (uint64_t)block[1] << 21 | block[0], RELAXED);
     atomic_store_explicit(&slot->line, (uint32_t)line, RELAXED);
+    atomic_store_explicit(&slot->shape, NULL, RELAXED);
     atomic_store_explicit(&slot->submitted, 0, RELAXED);
     atomic_store_explicit(&slot->native, 0, RELAXED);
     atomic_store_explicit(&slot->finished, 0, RELAXED);
@@ -129,14 +131,8 @@ void gpul__ring_finished(gpul__ring *ring, uint64_t mark, uint64_t stream)
         atomic_store_explicit(&ring->lost, 0, RELAXED);
 }
 
-/* False when the slot is being written, holds another launch, or the launch has finished. */
-static bool read_slot(gpul__launch_slot *slot, uint64_t number, gpul__launch_record *out)
+static void read_fields(gpul__launch_slot *slot, gpul__launch_record *out)
 {
-    if (atomic_load_explicit(&slot->number, memory_order_acquire) != number) return false;
-    if (atomic_load_explicit(&slot->finished, RELAXED)) return false;
-    *out = (gpul__launch_record){ .number = number };
-    out->native = atomic_load_explicit(&slot->native, RELAXED);
-    out->stream = atomic_load_explicit(&slot->stream, RELAXED);
     out->kernel = atomic_load_explicit(&slot->kernel, RELAXED);
     out->file = atomic_load_explicit(&slot->file, RELAXED);
     out->line = atomic_load_explicit(&slot->line, RELAXED);
@@ -148,6 +144,29 @@ static bool read_slot(gpul__launch_slot *slot, uint64_t number, gpul__launch_rec
     out->grid[2] = (uint32_t)grid_z_shared;
     out->shared = (uint32_t)(grid_z_shared >> 32);
     for (int i = 0; i < 3; i++) out->block[i] = (uint32_t)(block >> 21 * i & 0x1fffff);
+}
+
+static void read_shape(const gpul__shape *shape, gpul__launch_record *out)
+{
+    out->kernel = shape->kernel;
+    out->file = shape->file;
+    out->line = (uint32_t)shape->opts.caller_line;
+    memcpy(out->grid, shape->grid, sizeof out->grid);
+    memcpy(out->block, shape->block, sizeof out->block);
+    out->shared = shape->shared;
+}
+
+/* False when the slot is being written, holds another launch, or the launch has finished. */
+static bool read_slot(gpul__launch_slot *slot, uint64_t number, gpul__launch_record *out)
+{
+    if (atomic_load_explicit(&slot->number, memory_order_acquire) != number) return false;
+    if (atomic_load_explicit(&slot->finished, RELAXED)) return false;
+    *out = (gpul__launch_record){ .number = number };
+    out->native = atomic_load_explicit(&slot->native, RELAXED);
+    out->stream = atomic_load_explicit(&slot->stream, RELAXED);
+    const gpul__shape *shape = atomic_load_explicit(&slot->shape, RELAXED);
+    if (shape) read_shape(shape, out);
+    else read_fields(slot, out);
     atomic_thread_fence(memory_order_acquire);
     return atomic_load_explicit(&slot->number, RELAXED) == number;
 }

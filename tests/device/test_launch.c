@@ -175,6 +175,90 @@ static void a_divergent_kernel_is_right(void **state)
     gpul_module_free(&module);
 }
 
+/* One place in the text, so that the options of a launch are those of the one before but for what is given. */
+static gpul_status launch_here(const gpul_kernel *kernel, uint64_t grid, uint64_t block,
+                               gpul_stream *stream, gpul_arglist args)
+{
+    return gpul_launch(
+        kernel, gpul_launch_opts(.grid = { grid }, .block = { block }, .stream = stream), args);
+}
+
+/* A launch like the last ones takes a shorter road: whatever is wrong this time is found there too. */
+static void a_known_launch_is_still_checked(void **state)
+{
+    (void)state;
+    enum { N = 16 };
+    gpul_module *module = load_kernels("scale");
+    const gpul_kernel *scale = kernel_of(module, "scale");
+    float ones[N];
+    for (int i = 0; i < N; i++) ones[i] = 1;
+    gpul_buffer *data = buffer_of(sizeof ones, ones), *other, *none = NULL;
+    gpul_stream *stream;
+    assert_ok(gpul_stream_new(&stream, device, NULL));
+    float expected = 1;
+    for (int round = 0; round < 6; round++) {
+        for (int k = 0; k < 3; k++, expected *= 2)
+            assert_ok(launch_here(scale, 1, N, NULL, gpul_args(data, (int)N, 2.0f)));
+        assert_code(launch_here(scale, 1, N, NULL, gpul_args(data, (int)N)), 303, "3");
+        assert_code(launch_here(scale, 1, N, NULL, gpul_args(data, (int)N, 2.0f, 1)), 303, "4");
+        assert_code(launch_here(scale, 1, N, NULL, (gpul_arglist){ 3, NULL }), 314, "");
+        assert_int_not_equal(launch_here(scale, 1, N, NULL, gpul_args(data, (int)N, 2.0)), GPUL_OK);
+        assert_int_not_equal(launch_here(scale, 1, N, NULL, gpul_args(data, (size_t)N, 2.0f)),
+                             GPUL_OK);
+        assert_int_not_equal(launch_here(scale, 1, N, NULL, gpul_args(none, (int)N, 2.0f)),
+                             GPUL_OK);
+        assert_code(launch_here(scale, 1, 1025, NULL, gpul_args(data, (int)N, 2.0f)), 705, "1025");
+        assert_code(launch_here(scale, 0, N, NULL, gpul_args(data, (int)N, 2.0f)), 704, "");
+        /* Another stream, and another buffer that may lie where an old one lay. */
+        assert_ok(gpul_sync(device));
+        assert_ok(launch_here(scale, 1, N, stream, gpul_args(data, (int)N, 2.0f)));
+        expected *= 2;
+        assert_ok(gpul_stream_sync(stream));
+        other = buffer_of(sizeof ones, ones);
+        assert_ok(launch_here(scale, 1, N, NULL, gpul_args(other, (int)N, 3.0f)));
+        float got[N];
+        assert_ok(gpul_read(got, other, 0, sizeof got, NULL));
+        for (int i = 0; i < N; i++) assert_true(got[i] == 3);
+        gpul_buffer_free(&other);
+        assert_ok(gpul_read(got, data, 0, sizeof got, NULL));
+        for (int i = 0; i < N; i++) assert_true(got[i] == expected);
+    }
+    gpul_stream_free(&stream);
+    gpul_buffer_free(&data);
+    gpul_module_free(&module);
+}
+
+/* Small parameters with gaps between them arrive whole on the shorter road. */
+static void a_known_launch_keeps_small_parameters_apart(void **state)
+{
+    (void)state;
+    if (!have_nvrtc()) skip_because("no NVRTC here");
+    gpul_image *image;
+    gpul_module *module;
+    assert_ok(gpul_compile(&image,
+                           "extern \"C\" __global__ void k(signed char a, long long *out, short b,"
+                           " int c, unsigned char d, double e, bool f, signed char g) {"
+                           " out[0] = a; out[1] = b; out[2] = c; out[3] = d; out[4] = (long long)e;"
+                           " out[5] = f; out[6] = g; }",
+                           GPUL_TEXT, gpul_compile_opts(.device = device)));
+    assert_ok(gpul_load(&module, device, image, NULL));
+    gpul_image_free(&image);
+    gpul_buffer *out = buffer_of(7 * sizeof(long long), NULL);
+    for (int i = 0; i < 5; i++) {
+        assert_ok(launch_here(kernel_of(module, "k"), 1, 1, NULL,
+                              gpul_args((signed char)(-1 - i), out, (short)(-300 - i), -70000 - i,
+                                        (unsigned char)(200 + i), -2.0 - i, (bool)(i % 2),
+                                        (signed char)(-100 - i))));
+        const long long expected[7] = { -1 - i, -300 - i, -70000 - i, 200 + i,
+                                        -2 - i, i % 2,    -100 - i };
+        long long got[7];
+        assert_ok(gpul_read(got, out, 0, sizeof got, NULL));
+        assert_memory_equal(got, expected, sizeof got);
+    }
+    gpul_buffer_free(&out);
+    gpul_module_free(&module);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +269,8 @@ int main(void)
         cmocka_unit_test(shared_memory_opts_in_by_itself),
         cmocka_unit_test(structs_lie_as_the_device_lays_them),
         cmocka_unit_test(a_divergent_kernel_is_right),
+        cmocka_unit_test(a_known_launch_is_still_checked),
+        cmocka_unit_test(a_known_launch_keeps_small_parameters_apart),
     };
     return gpul_run_tests("device launch", tests, open_device, close_device);
 }
