@@ -53,6 +53,7 @@ typedef struct ptx_memory_options {
     uint64_t quarantine; /* bytes of freed memory kept from reuse; 0: 64 MiB */
     bool poison;         /* fill new and freed memory with `poison_byte` */
     uint8_t poison_byte;
+    bool track; /* remember which bytes were written, in one bit each: for PTX_CHECK_INIT */
 } ptx_memory_options;
 
 /* The byte that memory which nobody wrote is filled with under a seed. */
@@ -86,6 +87,11 @@ bool ptx_memory_find(ptx_memory *memory, uint64_t address, ptx_allocation *out);
 void *ptx_memory_host(ptx_memory *memory, uint64_t address, uint64_t size);
 /* True for an address inside the device's reserved range, allocated or not. */
 bool ptx_memory_is_device_address(const ptx_memory *memory, uint64_t address);
+/* With `track`: what the host has written through ptx_memory_host, and what it has copied from one
+ * place to another.  Addresses that are not in the device's range are allowed.  Variables of
+ * programs count as written from the start, as does registered memory. */
+void ptx_memory_note_write(ptx_memory *memory, uint64_t address, uint64_t size);
+void ptx_memory_note_copy(ptx_memory *memory, uint64_t to, uint64_t from, uint64_t size);
 bool ptx_memory_set_read_only(ptx_memory *memory, uint64_t address, bool read_only);
 void ptx_memory_usage(ptx_memory *memory, uint64_t *used, uint64_t *capacity);
 /* Calls `each` for every live allocation in order of address, under the memory's lock: it must not
@@ -120,7 +126,7 @@ typedef struct ptx_engine_options {
 /* Checkers of ptx_engine_options.  Their findings never change what a launch does. */
 enum {
     PTX_CHECK_RACES = 1,  /* in shared memory, between the threads of a block */
-    PTX_CHECK_INIT = 2,   /* reads of shared memory that the block has not written */
+    PTX_CHECK_INIT = 2,   /* uses of shared, local and global memory that nothing has written */
     PTX_CHECK_BLOCKS = 4, /* races in global memory, between blocks */
 };
 
@@ -233,7 +239,7 @@ typedef enum ptx_fault_kind {
     PTX_FAULT_RACE,          /* shared memory, between warps */
     PTX_FAULT_WARP_RACE,     /* shared memory, between lanes of a warp; a warning */
     PTX_FAULT_STORE_CLASH,   /* lanes store different values to one place in one instruction */
-    PTX_FAULT_UNINITIALISED, /* read of shared memory that nothing has written */
+    PTX_FAULT_UNINITIALISED, /* use of what was read from memory that nothing has written */
     PTX_FAULT_BLOCK_RACE,    /* global memory, between blocks; a warning */
     PTX_FAULT_KIND_COUNT
 } ptx_fault_kind;
@@ -261,10 +267,11 @@ typedef struct ptx_finding {
     /* The variable in shared memory; NULL: none is known, or memory that the launch added. */
     const char *variable;
     uint64_t variable_offset;
-    /* Of a race: the earlier access. */
+    /* Of a race: the earlier access.  Of an uninitialised read: where its value is used first. */
     bool has_other, other_known; /* other_known: its thread is */
     uint32_t other_block[3], other_thread[3];
-    const char *other_action, *other_text, *other_file;
+    const char *other_action; /* "reads", "writes", "atomically changes", "uses" */
+    const char *other_text, *other_file;
     uint32_t other_ptx_line, other_line;
     const char *message; /* a complete sentence: all of the above in words */
     const char *brief;   /* the same without kernel, file, line and instruction */

@@ -253,7 +253,9 @@ typedef enum gpul_schedule {
 /* Checkers of the CPU device, for gpul_cpu_opts.checks.  Memory and barriers are always checked. */
 enum {
     GPUL_CPU_CHECK_RACES = 1, /* in shared memory: between threads of a block, lanes of a warp */
-    GPUL_CPU_CHECK_INIT = 2,  /* reads of shared memory that the block has not written */
+    /* Uses of what was read from shared, local or global memory that nothing has written: copies, of padding for
+     * example, are no use.  What the host writes, fills or registers counts as written; so do variables. */
+    GPUL_CPU_CHECK_INIT = 2,
     GPUL_CPU_CHECK_BLOCKS = 4 /* races in global memory between blocks; slow */
 };
 

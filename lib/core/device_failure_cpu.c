@@ -73,7 +73,9 @@ static void add_details(const ptx_report *report)
         gpul__detail(&(gpul_detail){ .severity = GPUL_NOTE,
                                      .file = f->other_file,
                                      .line = f->other_line,
-                                     .text = "the earlier access",
+                                     .text = f->kind == PTX_FAULT_UNINITIALISED
+                                                 ? "where the value is used"
+                                                 : "the earlier access",
                                      .source = *f->other_text ? f->other_text : NULL });
     }
     for (size_t i = 0; i < report->position_count; i++) {
@@ -198,9 +200,9 @@ gpul_status gpul__tell_cpu_findings(gpul_device *device, const char *call)
     gpul__launch_record found;
     find_launch(device, kept[0], &found);
     gpul__arena arena = { 0 };
-    gpul_status status =
-        gpul__fail(GPUL__EXECUTE_CHECK, (.call = call, .log = kept[0]->text), "'%s': %s",
-                   found.kernel, without_symbol(kept[0], kept[0]->details.findings[0].message));
+    gpul_status status = gpul__fail(GPUL__EXECUTE_CHECK, (.call = call, .log = kept[0]->text),
+                                    "'%s': %s", name_of(&arena, &found),
+                                    without_symbol(kept[0], kept[0]->details.findings[0].message));
     gpul__arena_free(&arena);
     for (size_t k = 0; k < count; k++) {
         add_details(&kept[k]->details);

@@ -104,6 +104,20 @@ static void fill_row(unsigned char *to, const cpu_fill *fill)
         for (size_t i = 0; i < fill->width; i++) memcpy(to + 4 * i, &fill->value, 4);
 }
 
+/* For the checker of uninitialised reads. */
+static void note_copy(const cpu_copy *copy)
+{
+    if (!copy->to.device) return;
+    for (size_t plane = 0; plane < copy->depth; plane++)
+        for (size_t row = 0; row < copy->height; row++) {
+            uint64_t to = copy->to.address + plane * copy->to.slice + row * copy->to.pitch;
+            uint64_t from = copy->from.address + plane * copy->from.slice + row * copy->from.pitch;
+            if (copy->staged || !copy->from.device)
+                ptx_memory_note_write(gpul__cpu.memory, to, copy->width);
+            else ptx_memory_note_copy(gpul__cpu.memory, to, from, copy->width);
+        }
+}
+
 static CUresult run_copy(const cpu_copy *copy)
 {
     if (copy->width == 0 || copy->height == 0 || copy->depth == 0) return CUDA_SUCCESS;
@@ -114,6 +128,7 @@ static CUresult run_copy(const cpu_copy *copy)
         for (size_t row = 0; row < copy->height; row++)
             copy_row(to + plane * copy->to.slice + row * copy->to.pitch,
                      from + plane * copy->from.slice + row * copy->from.pitch, copy->width);
+    note_copy(copy);
     return CUDA_SUCCESS;
 }
 
@@ -124,7 +139,10 @@ static CUresult run_fill(const cpu_fill *fill)
     unsigned char *to = ptx_memory_host(gpul__cpu.memory, fill->address,
                                         (uint64_t)fill->pitch * (fill->height - 1) + bytes);
     if (!to) return CUDA_ERROR_ILLEGAL_ADDRESS;
-    for (size_t row = 0; row < fill->height; row++) fill_row(to + row * fill->pitch, fill);
+    for (size_t row = 0; row < fill->height; row++) {
+        fill_row(to + row * fill->pitch, fill);
+        ptx_memory_note_write(gpul__cpu.memory, fill->address + row * fill->pitch, bytes);
+    }
     return CUDA_SUCCESS;
 }
 
@@ -155,6 +173,7 @@ static CUresult run_write_value(const cpu_value *value)
     uint32_t *word = ptx_memory_host(gpul__cpu.memory, value->address, sizeof *word);
     if (!word) return CUDA_ERROR_ILLEGAL_ADDRESS;
     __atomic_store_n(word, value->value, __ATOMIC_RELEASE);
+    ptx_memory_note_write(gpul__cpu.memory, value->address, sizeof *word);
     return CUDA_SUCCESS;
 }
 

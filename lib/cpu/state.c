@@ -125,7 +125,8 @@ CUresult gpul__cpu_start(void)
     uint64_t seed = gpul__cpu.options.seed;
     ptx_memory_options memory = { .capacity = capacity,
                                   .poison = seed != 0,
-                                  .poison_byte = ptx_poison(seed) };
+                                  .poison_byte = ptx_poison(seed),
+                                  .track = gpul__cpu.options.checks & PTX_CHECK_INIT };
     ptx_engine_options engine = {
         .threads = gpul__cpu.options.threads,
         .compute_capability = (uint32_t)limits->capability,

@@ -6,6 +6,7 @@
 
 #include "ptx/exec/check.h"
 #include "ptx/exec/isa.h"
+#include "ptx/exec/shadow.h"
 #include "ptx/float_mode.h"
 
 enum {
@@ -26,8 +27,10 @@ static void free_unit(unit *u)
     for (uint32_t k = 0; k < u->block_count; k++) {
         gpul__str_free(&u->blocks[k].printed);
         ptx_check_free(u->blocks[k].checker);
-        for (uint32_t j = 0; j < u->blocks[k].warp_count; j++)
+        for (uint32_t j = 0; j < u->blocks[k].warp_count; j++) {
             gpul__free(u->blocks[k].warps[j].local);
+            ptx_watch_free(&u->blocks[k].warps[j]);
+        }
     }
     gpul__free(u);
 }
@@ -94,7 +97,9 @@ static bool begin_warp(warp *w, bool fresh)
     w->polled = false;
     w->cluster_lanes = 0;
     w->split_count = 0;
+    ptx_watch_end(w);
     if (c->local_size && !ptx_local_reserve(w, c->local_size)) return false;
+    ptx_local_forget(w, 0, c->local_size);
     if (fresh) ptx_fill_slots(c, w->regs, w, w->root);
     else ptx_fill_block_slots(c, w->regs, w);
     ptx_split_add(w, w->root, 0, w->live, false);
@@ -371,6 +376,7 @@ static void end_worker(worker *own)
         while (own->free_frames[k]) {
             frame *f = own->free_frames[k];
             own->free_frames[k] = f->next;
+            gpul__free(f->shadow);
             gpul__free(f);
         }
     gpul__free(own->free_frames);

@@ -240,6 +240,7 @@ typedef struct fault_access {
     ptx_space space;                      /* of the instruction */
     const uint64_t *addresses;            /* of each lane, as the instruction has them */
     const struct earlier_access *earlier; /* the other side of a race, or NULL */
+    const code *code;                     /* of the instruction; NULL: the one that runs */
 } fault_access;
 
 typedef struct earlier_access {

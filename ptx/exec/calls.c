@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ptx/exec/block.h"
+#include "ptx/exec/shadow.h"
 
 enum { DEPTH_LIMIT = 100000 };
 
@@ -16,7 +17,10 @@ bool ptx_local_reserve(warp *w, uint32_t size)
     if (wanted < size) return false;
     wanted = (wanted + 15) & ~15u;
     uint8_t *grown = gpul__aligned(64, (size_t)wanted * WARP_LANES);
-    if (!grown) return false;
+    if (!grown || !ptx_local_make_marks(w, wanted)) {
+        gpul__free(grown);
+        return false;
+    }
     if (w->local) memcpy(grown, w->local, (size_t)w->local_size * WARP_LANES);
     memset(grown + (size_t)w->local_size * WARP_LANES, 0,
            (size_t)(wanted - w->local_size) * WARP_LANES);
@@ -73,6 +77,9 @@ typedef struct place {
 static void copy_value(warp *w, place to, place from, uint32_t size, uint32_t lanes)
 {
     uint32_t to_local = to.frame->local_base + to.where;
+    if (w->watched || w->local_marks)
+        ptx_watch_copy(w, (flow_place){ to.frame, to.where, (uint8_t)to.width },
+                       (flow_place){ from.frame, from.where, (uint8_t)from.width }, size, lanes);
     uint32_t from_local = from.frame->local_base + from.where;
     if (to.width == OPERAND_NONE && from.width == OPERAND_NONE) {
         copy_local(w, to_local, from_local, size, lanes);
@@ -164,6 +171,7 @@ static frame *enter(warp *w, const insn *i, const code *callee, uint32_t lanes)
         f->children = NULL;
         f->sibling = parent->children;
         parent->children = f;
+        ptx_watch_frame(w, f);
         ptx_fill_slots(callee, f->regs, w, f);
     }
     f->call = &parent->code->calls[i->extra];
@@ -277,6 +285,9 @@ void ptx_call_result(warp *w, const call_info *info, int lane, uint64_t value)
 {
     if (!info->result_count) return;
     const call_value *v = &info->results[0];
+    if (v->width == OPERAND_NONE)
+        ptx_local_written(w, lane, w->frame->local_base + v->outside, v->size, true);
+    else if (w->frame->shadow) write_slot(w->frame->shadow, v->outside, v->width, lane, 0);
     if (v->width != OPERAND_NONE) {
         write_slot(w->regs, v->outside, v->width, lane, value);
         return;

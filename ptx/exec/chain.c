@@ -75,7 +75,7 @@ static uint32_t reads_of(const chaining *c, uint32_t at, uint32_t slot)
 static uint32_t make_step(const chaining *c, uint32_t at, chain_step *out)
 {
     const chain_shape *shape = &shapes[c->shape[at]];
-    uint32_t s[3] = { 0 }, last = shape->sources - 1u;
+    uint32_t s[3] = { NO_SLOT, NO_SLOT, NO_SLOT }, last = shape->sources - 1u;
     for (uint32_t n = 0; n <= last; n++) s[n] = source(c, at, (int)n);
     *out = (chain_step){ shape->none, s[0], s[1], s[2], target(c, at) };
     if (!at) return 0;
@@ -190,6 +190,7 @@ static void finish(chaining *c)
         i->run[0] = handlers->masked;
         i->run[1] = handlers->full;
         i->imm = (int64_t)(intptr_t)steps;
+        l->drafts[c->drafts[0]].names = handlers->names;
     }
     c->count = 0;
 }

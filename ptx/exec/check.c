@@ -38,6 +38,7 @@ void ptx_check_free(block_check *c)
     gpul__free(c->serials);
     gpul__free(c->warps);
     gpul__free(c->log);
+    gpul__free(c->undefined);
     gpul__free(c);
 }
 
@@ -92,6 +93,8 @@ void ptx_check_begin(block *b)
     memset(c->warps, 0, c->warp_count * sizeof *c->warps);
     c->begin = c->next;
     c->fences = false;
+    if (c->has_undefined) memset(c->undefined, 0, b->shared_size / 8 + 1);
+    c->has_undefined = false;
     start_epoch(c);
 }
 

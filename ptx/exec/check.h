@@ -26,10 +26,10 @@ enum {
     SERIAL_LIMIT = (1 << 19) - 1, /* tags stay below 2^31 */
 };
 
-/* Flags of a checking instruction, in insn.target. */
+/* Flags of a checking instruction, in insn.flags. */
 enum {
-    CHECK_STRONG = 1,
-    CHECK_USED = 2, /* what it reads is more than copied */
+    CHECK_STRONG = 64,
+    CHECK_USED = 128, /* it uses what it finds, as atomic operations do */
 };
 
 typedef struct check_site {
@@ -58,6 +58,8 @@ typedef struct block_check {
     check_site *log;           /* by serial, from log_base on */
     uint32_t log_base, log_room;
     check_warp *warps;
+    uint8_t *undefined; /* of shared memory: a bit by byte that holds an undefined value */
+    bool has_undefined;
     bool fences; /* this block has executed one: without it nothing is handed over */
     uint32_t warp_count, sites;
     uint32_t checks; /* PTX_CHECK_* */
@@ -70,6 +72,11 @@ typedef enum check_action { CHECK_READS, CHECK_WRITES, CHECK_CHANGES } check_act
 void ptx_check_access(warp *w, const insn *i, const uint64_t *offsets, uint32_t lanes,
                       check_action action);
 void ptx_check_fence(warp *w, const insn *i);
+/* Uninitialised reads: other memory than shared. */
+void ptx_check_written(warp *w, const insn *i, const uint64_t *addresses, uint32_t lanes,
+                       memory_space space, check_action action);
+/* A store of values that are undefined, or no longer so: bytes of shared memory. */
+void ptx_check_store_undefined(block *b, uint64_t offset, uint32_t size, uint32_t bytes);
 /* Global memory, between blocks. */
 void ptx_check_global(warp *w, const insn *i, const uint64_t *addresses, uint32_t lanes,
                       check_action action);

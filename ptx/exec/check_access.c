@@ -1,6 +1,7 @@
 /* A look at accesses to shared memory lane by lane: who raced with whom, who read what nobody wrote, and
  * which lanes stored different values to one place.  SPDX-License-Identifier: MIT */
 #include "ptx/exec/check.h"
+#include "ptx/exec/shadow.h"
 
 typedef struct look {
     warp *w;
@@ -73,16 +74,21 @@ static bool is_inside(const look *k, int lane)
     return !(at & (k->size - 1)) && at < end && k->size <= end - at;
 }
 
+/* A load that finds nothing written is no error yet: it depends on what becomes of the value. */
+static void look_for_undefined(const look *k, int lane)
+{
+    bool loads = k->action == CHECK_READS, uses = k->i->flags & CHECK_USED;
+    if (!(k->c->checks & PTX_CHECK_INIT) || (k->w->watched && loads) || (!loads && !uses)) return;
+    if (!ptx_undefined_bytes(k->w, MEMORY_SHARED, lane, k->offsets[lane], k->size)) return;
+    if (loads) ptx_watch(k->w);
+    else report(k, lane, PTX_FAULT_UNINITIALISED, NULL);
+}
+
 static void look_at(const look *k, int lane)
 {
     const block_check *c = k->c;
     uint32_t first = (uint32_t)(k->offsets[lane] >> c->shift);
-    bool used = (c->checks & PTX_CHECK_INIT) && (k->i->target & CHECK_USED);
     for (uint32_t g = first; g < first + k->per; g++) {
-        if (used && c->writer[g] < c->begin << TAG_SHIFT) {
-            report(k, lane, PTX_FAULT_UNINITIALISED, NULL);
-            used = false;
-        }
         if (!(c->checks & PTX_CHECK_RACES)) continue;
         uint32_t wrote = c->writer[g], read = c->reader[g];
         if (wrote >= c->epoch << TAG_SHIFT) compare(k, lane, wrote, CHECK_WRITES);
@@ -172,14 +178,75 @@ void ptx_check_access(warp *w, const insn *i, const uint64_t *offsets, uint32_t 
     look k = { .w = w, .i = i, .c = c, .offsets = offsets, .action = action };
     k.size = check_size(i, action);
     k.per = k.size >> c->shift;
-    bool strong = action == CHECK_CHANGES || (i->target & CHECK_STRONG);
+    bool strong = action == CHECK_CHANGES || (i->flags & CHECK_STRONG);
     k.tag = check_tag(w, i) | (strong ? TAG_STRONG : 0);
     uint32_t valid = 0;
     FOR_LANES(lanes) if (is_inside(&k, (int)l)) valid |= 1u << l;
     if (strong && action != CHECK_WRITES) hand_over(&k, valid);
+    FOR_LANES(valid) look_for_undefined(&k, (int)l);
     FOR_LANES(valid) look_at(&k, (int)l);
     FOR_LANES(valid) mark(&k, (int)l);
+    if (c->has_undefined && action != CHECK_READS)
+        FOR_LANES(valid) ptx_check_store_undefined(w->block, offsets[l], k.size, 0);
     if (action == CHECK_WRITES && (valid & (valid - 1)) && (c->checks & PTX_CHECK_RACES))
         FOR_LANES(valid) look_for_clash(&k, (int)l);
     if (strong && action == CHECK_WRITES) hand_over(&k, valid);
+}
+
+/* ------------------------------------------------------------------ global and local memory */
+
+static bool is_reported(const warp *w, const insn *i, memory_space space, int lane,
+                        const uint64_t *addresses, uint32_t size)
+{
+    return (i->flags & CHECK_USED) && ptx_undefined_bytes(w, space, lane, addresses[lane], size);
+}
+
+/* The usual accesses of a warp, seen as one stretch: true when all of it has been written, or when a store that has no
+ * gaps has marked it. */
+static bool is_one_stretch(const marks *m, const uint64_t *addresses, uint32_t lanes, uint32_t size,
+                           check_action action)
+{
+    enum { LONGEST = 4096 };
+    uint64_t low = UINT64_MAX, high = 0, gaps = 0;
+    if (lanes == ALL_LANES) {
+        for (int l = 0; l < WARP_LANES; l++) {
+            low = addresses[l] < low ? addresses[l] : low;
+            high = addresses[l] > high ? addresses[l] : high;
+            gaps |= addresses[l] ^ (addresses[0] + (uint64_t)l * size);
+        }
+    } else {
+        gaps = 1;
+        FOR_LANES(lanes)
+        {
+            low = addresses[l] < low ? addresses[l] : low;
+            high = addresses[l] > high ? addresses[l] : high;
+        }
+    }
+    if (high - low > LONGEST - size) return false;
+    if (marks_all(m, low, high - low + size)) return true;
+    if (action != CHECK_WRITES || gaps) return false;
+    marks_set(m, low, (uint64_t)WARP_LANES * size, true);
+    return true;
+}
+
+void ptx_check_written(warp *w, const insn *i, const uint64_t *addresses, uint32_t lanes,
+                       memory_space space, check_action action)
+{
+    uint32_t size = check_size(i, action);
+    const marks *m = ptx_memory_marks(w->block->launch->memory);
+    if (space == MEMORY_GLOBAL && !w->watched && is_one_stretch(m, addresses, lanes, size, action))
+        return;
+    fault_access access = { check_verb(action), size, PTX_SPACE_GLOBAL, addresses, NULL, NULL };
+    FOR_LANES(lanes)
+    {
+        if (action == CHECK_READS) {
+            if (!w->watched && ptx_undefined_bytes(w, space, (int)l, addresses[l], size))
+                ptx_watch(w);
+            continue;
+        }
+        if (action == CHECK_CHANGES && is_reported(w, i, space, (int)l, addresses, size))
+            ptx_fault(w, i, 1u << l, PTX_FAULT_UNINITIALISED, &access, NULL);
+        if (space == MEMORY_GLOBAL) marks_set(m, addresses[l], size, true);
+        else ptx_local_written(w, (int)l, addresses[l], size, true);
+    }
 }

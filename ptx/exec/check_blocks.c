@@ -166,7 +166,7 @@ static void look_at(warp *w, const insn *i, int lane, const uint64_t *addresses,
     struct launch_check *c = w->block->launch->checker;
     side now = { .block = number_of(w->block) + 1, .site = i->extra, .time = c->now };
     if (action == CHECK_CHANGES) now.flags = SIDE_STRONG | SIDE_ATOMIC;
-    else if (i->target & CHECK_STRONG) now.flags = SIDE_STRONG;
+    else if (i->flags & CHECK_STRONG) now.flags = SIDE_STRONG;
     bool found = false;
     for (uint32_t done = 0; done < size;) {
         uint64_t at = addresses[lane] + done;
@@ -192,7 +192,7 @@ void ptx_check_global(warp *w, const insn *i, const uint64_t *addresses, uint32_
 {
     struct launch_check *c = w->block->launch->checker;
     uint32_t size = check_size(i, action);
-    bool strong = action == CHECK_CHANGES || (i->target & CHECK_STRONG);
+    bool strong = action == CHECK_CHANGES || (i->flags & CHECK_STRONG);
     pthread_mutex_lock(&c->lock);
     block_order *own = &c->blocks[number_of(w->block)];
     c->sites[i->extra] = (check_site){ i, w->frame->code };

@@ -1,6 +1,7 @@
 /* The last step of lowering: drafts become instructions, values become slots, moves that have nothing
  * to do disappear.  SPDX-License-Identifier: MIT */
 #include "ptx/exec/lower.h"
+#include "ptx/exec/shadow.h"
 
 #include <string.h>
 
@@ -25,8 +26,26 @@ static void emit_one(const lowering *l, draft *d, bool leader, const uint32_t *p
     if (d->target != NO_TARGET) out->target = place[l->first_draft[d->target]];
     if (leader) out->flags |= INSN_LEADER;
     if (out->control == CONTROL_NONE &&
-        (out->guard != NO_SLOT || (out->flags & (INSN_LEADER | INSN_POLLS))))
+        (out->guard != NO_SLOT || (out->flags & (INSN_LEADER | INSN_POLLS | INSN_MAY_WATCH))))
         out->control = CONTROL_CHECKED;
+}
+
+/* What the checker of undefined values wants to know of an instruction. */
+static insn_flow flow_of(const lowering *l, draft *d)
+{
+    insn_flow flow = { .sources = d->uses, .results = d->defs };
+    bool shuffles = !d->names && d->origin && d->origin->opcode == PTX_OP_SHFL;
+    for (int k = 0; k < FIELDS; k++) {
+        value v = *draft_field(d, k);
+        if (v != NO_SLOT && ((d->uses | d->defs) >> k & 1)) flow.width[k] = lower_width(l, v);
+    }
+    if (d->is_access && !d->checks) flow.kind = d->stores ? FLOW_STORES : FLOW_LOADS;
+    else if (d->names) ptx_flow_of_row(d->names, &flow);
+    else if (shuffles && d->i.run[0]) {
+        flow.kind = FLOW_SHUFFLES;
+        flow.controls = 1 << FIELD_B | 1 << FIELD_C;
+    }
+    return flow;
 }
 
 static void place_call(const lowering *l, call_info *info)
@@ -101,6 +120,12 @@ bool lower_emit(lowering *l)
     }
     /* One instruction, one cache line. */
     c->insns = (insn *)(((uintptr_t)c->insns + 63) & ~(uintptr_t)63);
+    insn_flow *flows = NULL;
+    if (l->program->engine->options.checks & PTX_CHECK_INIT) {
+        flows = gpul__arena_alloc(&l->program->arena, (l->draft_count + 1) * sizeof *flows);
+        l->failed |= !flows;
+    }
+    c->flows = flows;
     uint32_t count = 0;
     for (size_t k = 0; k < l->draft_count; k++) {
         place[k] = count;
@@ -112,6 +137,7 @@ bool lower_emit(lowering *l)
         leader |= d->leader;
         if (lower_is_dropped(l, d)) continue;
         emit_one(l, d, leader, place, &c->insns[c->count]);
+        if (flows) flows[c->count] = flow_of(l, d);
         c->origin[c->count++] = d->origin;
         leader = false;
     }

@@ -125,8 +125,11 @@ static void fuse_access(fusing *f, uint32_t k)
     lower_known_number(l, m->i.b, &scale);
     access_form form = { .space = MEMORY_GLOBAL, .indexed = true, .shape = d->i.size };
     handler_pair pair = d->stores ? l->program->isa->store(&form) : l->program->isa->load(&form);
-    d->i.run[0] = pair.masked;
-    d->i.run[1] = pair.full;
+    if (!d->checks) {
+        d->i.run[0] = pair.masked;
+        d->i.run[1] = pair.full;
+    }
+    d->i.space |= SPACE_INDEXED;
     d->i.target = (uint32_t)scale;
     if (is_row(m, f->multiply_signed)) d->i.space |= SPACE_SIGNED;
     value index = m->i.a, base = has_one_value(l, s->i.a) ? s->i.a : s->i.b;

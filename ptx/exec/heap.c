@@ -38,6 +38,7 @@ struct ptx_memory {
     record *oldest_freed, *newest_freed;
     uint64_t freed_bytes, freed_count;
     atomic_uint_fast64_t generation;
+    marks written;
 };
 
 /* ------------------------------------------------------------------ create, destroy */
@@ -46,6 +47,17 @@ static void *reserve(uint64_t size)
 {
     void *at = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return at == MAP_FAILED ? NULL : at;
+}
+
+/* One bit for each byte of the arena; pages of it that nobody touches take no memory. */
+static bool make_marks(ptx_memory *m)
+{
+    if (!m->options.track) return true;
+    void *bits = mmap(NULL, m->size / 8 + sizeof(uint64_t), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (bits == MAP_FAILED) return false;
+    m->written = (marks){ bits, m->device, m->size };
+    return true;
 }
 
 ptx_status ptx_memory_create(ptx_memory **out, const ptx_memory_options *options)
@@ -69,11 +81,12 @@ ptx_status ptx_memory_create(ptx_memory **out, const ptx_memory_options *options
         if (m->host) munmap(m->host, m->size);
         m->host = NULL;
     }
-    if (!m->host || pthread_rwlock_init(&m->lock, NULL)) {
+    if (!m->host || !make_marks(m) || pthread_rwlock_init(&m->lock, NULL)) {
         if (m->host) {
             munmap(m->host, m->size);
             munmap((void *)(uintptr_t)m->device, m->size);
         }
+        if (m->written.bits) munmap(m->written.bits, m->size / 8 + sizeof(uint64_t));
         gpul__free(m);
         return PTX_OUT_OF_MEMORY;
     }
@@ -87,9 +100,25 @@ void ptx_memory_destroy(ptx_memory *memory)
     if (!memory) return;
     munmap(memory->host, memory->size);
     munmap((void *)(uintptr_t)memory->device, memory->size);
+    if (memory->written.bits) munmap(memory->written.bits, memory->size / 8 + sizeof(uint64_t));
     records_free(&memory->records);
     pthread_rwlock_destroy(&memory->lock);
     gpul__free(memory);
+}
+
+const marks *ptx_memory_marks(const ptx_memory *memory)
+{
+    return &memory->written;
+}
+
+void ptx_memory_note_write(ptx_memory *memory, uint64_t address, uint64_t size)
+{
+    marks_set(&memory->written, address, size, true);
+}
+
+void ptx_memory_note_copy(ptx_memory *memory, uint64_t to, uint64_t from, uint64_t size)
+{
+    marks_copy(&memory->written, to, from, size);
 }
 
 uint64_t ptx_memory_generation(const ptx_memory *memory)
@@ -225,6 +254,9 @@ static ptx_status allocate(ptx_memory *m, const ptx_allocation *request, uint64_
     uint8_t *at = m->host + offset;
     if (m->options.poison) memset(at, m->options.poison_byte, request->size);
     else if (offset < m->high) wipe(at, request->size);
+    bool variable = request->kind == PTX_MEMORY_GLOBAL;
+    if (variable || offset < m->high)
+        marks_set(&m->written, m->device + offset, request->size, variable);
     if (m->high < offset + request->size) m->high = offset + request->size;
     m->cursor = offset + request->size + gap_behind(request);
     m->used += request->size;

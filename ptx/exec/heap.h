@@ -4,6 +4,7 @@
 #define PTX_EXEC_HEAP_H
 
 #include "ptx/engine.h"
+#include "ptx/exec/marks.h"
 
 /* Device addresses lo <= a < hi are at the host address a + bias.  Empty: lo is the largest value. */
 typedef struct range {
@@ -19,6 +20,9 @@ bool ptx_memory_lookup(ptx_memory *memory, uint64_t address, uint64_t size, bool
 /* Why the look-up failed, and the allocation that is hit or nearest, if there is one. */
 ptx_fault_kind ptx_memory_explain(ptx_memory *memory, uint64_t address, uint64_t size,
                                   ptx_allocation *nearest, bool *has_nearest);
+
+/* Which bytes have been written; valid as long as the memory. */
+const marks *ptx_memory_marks(const ptx_memory *memory);
 
 /* Changes whenever something that was accessible may be so no longer. */
 uint64_t ptx_memory_generation(const ptx_memory *memory);

@@ -58,6 +58,7 @@ enum {
     INSN_GUARD_NEGATED = 1, /* runs where the guard is false */
     INSN_LEADER = 2,        /* first of a basic block: another split may wait here */
     INSN_POLLS = 4,         /* may wait for another thread's write: atomic, volatile, acquire */
+    INSN_MAY_WATCH = 8,     /* a load's check: the warp may have to be watched behind it */
 };
 
 #define NO_SLOT 0xffffffffu

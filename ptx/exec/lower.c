@@ -33,6 +33,7 @@ static void set_row(draft *d, const op_entry *row)
 {
     d->i.run[0] = row->masked;
     d->i.run[1] = row->full;
+    d->names = row->names;
 }
 
 draft *lower_add_named(lowering *l, const char *name, value to, value a, value b, value c)

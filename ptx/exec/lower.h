@@ -46,7 +46,10 @@ typedef struct draft {
     uint8_t defs, uses; /* which fields are written and read: bits by FIELD_* */
     bool apart;         /* destinations must not share a slot with any source */
     bool is_move;       /* of a to d, both of one width */
-    bool is_access;     /* a load or store, of d or of b; not an atomic operation */
+    const char *names;  /* of its row, or NULL */
+    bool
+        is_access; /* a load or store, of d or of b, or the check in front; not an atomic operation */
+    bool checks;   /* the check in front of one */
     bool stores;
     bool drops_result; /* d may be NO_SLOT when nobody reads it */
     bool removed;      /* not needed any more, and not to be emitted */

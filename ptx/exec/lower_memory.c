@@ -123,7 +123,8 @@ static draft *add_check(lowering *l, const char *row, const place *p, int64_t mo
     memory_space s = p->form.space;
     bool shared = s == MEMORY_SHARED || s == MEMORY_GENERIC;
     bool global = s == MEMORY_GLOBAL || s == MEMORY_GENERIC;
-    bool watched = (shared && (checks & (PTX_CHECK_RACES | PTX_CHECK_INIT))) ||
+    bool watched = (shared && (checks & PTX_CHECK_RACES)) ||
+                   (s != MEMORY_PARAM && (checks & PTX_CHECK_INIT)) ||
                    (global && (checks & PTX_CHECK_BLOCKS));
     if (!watched) return NULL;
     uint32_t *granule = &l->program->check_granule;
@@ -133,7 +134,8 @@ static draft *add_check(lowering *l, const char *row, const place *p, int64_t mo
     d->i.space = p->form.space | (p->form.address32 ? SPACE_ADDRESS32 : 0);
     d->i.size = p->form.shape;
     d->i.extra = l->program->check_count++;
-    d->i.target = flags;
+    d->i.flags |= (uint8_t)flags;
+    d->checks = true;
     return d;
 }
 
@@ -228,9 +230,12 @@ void lower_load(lowering *l)
     uint32_t pieces = count / piece;
     for (uint32_t n = 0; n < pieces; n++) {
         uint32_t which = pieces == 1 ? 0 : (last + 1 + n) % pieces;
-        add_check(l, "lower.check.load", &p, (int64_t)(which * piece * element_bytes(e)),
-                  element_bytes(e), strength(m) | CHECK_USED);
-        draft *d = add_access(l, &p, (int64_t)(which * piece * element_bytes(e)));
+        int64_t more = (int64_t)(which * piece * element_bytes(e));
+        draft *check = add_check(l, "lower.check.load", &p, more, element_bytes(e), strength(m));
+        if (check) check->is_access = true;
+        if (check && (l->program->engine->options.checks & PTX_CHECK_INIT))
+            check->i.flags |= INSN_MAY_WATCH;
+        draft *d = add_access(l, &p, more);
         d->i.run[0] = pair.masked;
         d->i.run[1] = pair.full;
         d->is_access = true;
@@ -274,6 +279,7 @@ void lower_store(lowering *l)
     for (uint32_t n = 0; n < count / piece; n++) {
         int64_t more = (int64_t)(n * piece * element_bytes(e));
         draft *check = add_check(l, "lower.check.store", &p, more, element_bytes(e), strength(m));
+        if (check) check->is_access = check->stores = true;
         for (uint32_t k = 0; check && k < piece; k++)
             lower_set(check, store_fields[k], from[n * piece + k], false);
         draft *d = add_access(l, &p, more);

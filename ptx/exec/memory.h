@@ -28,6 +28,7 @@ typedef enum memory_space {
 enum {
     SPACE_MASK = 15,
     SPACE_ADDRESS32 = 16, /* the address is a 32-bit slot */
+    SPACE_INDEXED = 32,   /* the address has parts: an indexed access */
     SPACE_SIGNED = 64,    /* the index is extended by its sign */
 };
 

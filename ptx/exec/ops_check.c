@@ -1,6 +1,7 @@
 /* Handlers of the checkers for whole warps: accesses to shared memory in the usual patterns are
  * looked at with a few vector compares; everything else goes lane by lane (check_access.c).
  * SPDX-License-Identifier: MIT */
+#include "ptx/exec/marks.h"
 #include "ptx/exec/pattern.h"
 
 #include "ptx/exec/check.h"
@@ -162,24 +163,52 @@ INLINE bool whole_warp(warp *w, const insn *i, int bits, bool writes)
 
 /* ------------------------------------------------------------------ handlers */
 
+/* The usual access to global memory, one behind the other: all of it has been written, or is now.  False: it has to be
+ * looked at lane by lane. */
+INLINE bool is_one_row(const warp *w, const insn *i, const u64 *addresses, check_action action)
+{
+    const u64 size = check_size(i, action);
+    u64 gaps = 0;
+    for (int l = 0; l < WARP_LANES; l++) gaps |= addresses[l] ^ (addresses[0] + (u64)l * size);
+    if (gaps || w->watched) return false;
+    const marks *m = ptx_memory_marks(w->block->launch->memory);
+    const u64 whole = (u64)WARP_LANES * size;
+    if (marks_all(m, addresses[0], whole)) return true;
+    if (action != CHECK_WRITES) return false;
+    marks_set(m, addresses[0], whole, true);
+    return true;
+}
+
 static __attribute__((noinline)) void by_lanes(warp *w, const insn *i, check_action action)
 {
     _Alignas(64) u64 addresses[WARP_LANES];
     u64 offsets[WARP_LANES];
     memory_space space = i->space & SPACE_MASK;
-    if (i->space & SPACE_ADDRESS32) addresses_of(w, i, 32, addresses);
+    if (i->space & SPACE_INDEXED)
+        addresses_of(w, i, action == CHECK_WRITES ? INDEXED_STORE : INDEXED_LOAD, addresses);
+    else if (i->space & SPACE_ADDRESS32) addresses_of(w, i, 32, addresses);
     else addresses_of(w, i, 64, addresses);
     if (space == MEMORY_SHARED) {
         ptx_check_access(w, i, addresses, w->mask, action);
         return;
     }
-    u32 shared = 0;
+    bool init = w->block->checker->checks & PTX_CHECK_INIT;
+    u32 others = w->mask;
     if (space == MEMORY_GENERIC) {
-        shared = ptx_lanes_in_space(addresses, w->mask, MEMORY_SHARED, offsets);
+        u32 shared = ptx_lanes_in_space(addresses, w->mask, MEMORY_SHARED, offsets);
         if (shared) ptx_check_access(w, i, offsets, shared, action);
+        u32 local = ptx_lanes_in_space(addresses, w->mask, MEMORY_LOCAL, offsets);
+        if (local && init) ptx_check_written(w, i, offsets, local, MEMORY_LOCAL, action);
+        others &= ~(shared | local);
     }
-    if (w->block->launch->checker && w->mask & ~shared)
-        ptx_check_global(w, i, addresses, w->mask & ~shared, action);
+    if (!others) return;
+    bool row =
+        init && others == ALL_LANES && space != MEMORY_LOCAL && is_one_row(w, i, addresses, action);
+    if (init && !row)
+        ptx_check_written(w, i, addresses, others,
+                          space == MEMORY_LOCAL ? MEMORY_LOCAL : MEMORY_GLOBAL, action);
+    if (w->block->launch->checker && space != MEMORY_LOCAL)
+        ptx_check_global(w, i, addresses, others, action);
 }
 
 static __attribute__((noinline)) void check_load_some(warp *w, const insn *i)
@@ -205,7 +234,7 @@ INLINE bool atomics_only(warp *w, const insn *i, int bits)
     _Alignas(64) u64 a[WARP_LANES];
     const u32 size = i->size, epoch = c->epoch << TAG_SHIFT;
     const u32 begin =
-        (i->target & CHECK_USED) && (c->checks & PTX_CHECK_INIT) ? c->begin << TAG_SHIFT : 0;
+        (i->flags & CHECK_USED) && (c->checks & PTX_CHECK_INIT) ? c->begin << TAG_SHIFT : 0;
     u64 outside = 0;
     u32 doubt = 0;
     addresses_of(w, i, bits, a);
@@ -226,8 +255,8 @@ INLINE bool atomics_only(warp *w, const insn *i, int bits)
 static void check_atomic_full(warp *w, const insn *i)
 {
     const block_check *c = w->block->checker;
-    if (w->mask == ALL_LANES && (i->space & SPACE_MASK) == MEMORY_SHARED && c && !c->fences &&
-        i->size == 1u << c->shift &&
+    if (w->mask == ALL_LANES && (i->space & SPACE_MASK) == MEMORY_SHARED && !c->fences &&
+        !c->has_undefined && i->size == 1u << c->shift &&
         (i->space & SPACE_ADDRESS32 ? atomics_only(w, i, 32) : atomics_only(w, i, 64)))
         return;
     by_lanes(w, i, CHECK_CHANGES);
@@ -247,8 +276,8 @@ static void check_fence_full(warp *w, const insn *i)
 INLINE bool is_plain_shared(const warp *w, const insn *i)
 {
     const block_check *c = w->block->checker;
-    return w->mask == ALL_LANES && (i->space & SPACE_MASK) == MEMORY_SHARED && c &&
-           !(i->target & CHECK_STRONG) && c->warps[w->index].fresh <= c->epoch;
+    return w->mask == ALL_LANES && (i->space & SPACE_MASK) == MEMORY_SHARED &&
+           !(i->flags & CHECK_STRONG) && !c->has_undefined && c->warps[w->index].fresh <= c->epoch;
 }
 
 static void check_load_full(warp *w, const insn *i)

@@ -89,6 +89,7 @@ typedef struct code {
     uint32_t index; /* in the program: its address is WINDOW_CODE + CODE_STEP * (index + 1) */
     insn *insns;
     uint32_t count;
+    const struct insn_flow *flows;  /* of each instruction, for undefined values; or NULL */
     const ptx_instruction **origin; /* of each instruction; NULL entries at the end */
     const_slot *consts;
     uint32_t const_count;

@@ -270,6 +270,12 @@ static void describe_access(const warp *w, ptx_finding *f, const fault_access *a
     if (f->has_allocation) f->offset = (int64_t)(f->address - f->allocation.address);
 }
 
+/* The function of the instruction that is reported. */
+static const code *code_of(const warp *w, const fault_access *access)
+{
+    return access && access->code ? access->code : w->frame->code;
+}
+
 static void record_fault(warp *w, const insn *i, uint32_t lanes, ptx_fault_kind kind,
                          const fault_access *access, const char *detail)
 {
@@ -278,7 +284,7 @@ static void record_fault(warp *w, const insn *i, uint32_t lanes, ptx_fault_kind 
     unsigned first = (unsigned)__builtin_ctz(lanes);
     pthread_mutex_lock(&l->lock);
     const earlier_access *earlier_side = access ? access->earlier : NULL;
-    finding_place at = { .insn = i, .code = w->frame->code };
+    finding_place at = { .insn = i, .code = code_of(w, access) };
     if (earlier_side) at.other = earlier_side->insn, at.other_code = earlier_side->code;
     ptx_finding *f = same_finding(l, kind, at);
     bool earlier = f && block_number(l, b->position) < block_number(l, f->block);
@@ -291,7 +297,7 @@ static void record_fault(warp *w, const insn *i, uint32_t lanes, ptx_fault_kind 
     }
     if (f && (f->threads == threads || earlier)) {
         gpul__arena *arena = &l->report->arena;
-        source_place place = place_of(arena, w->frame->code, i);
+        source_place place = place_of(arena, code_of(w, access), i);
         f->kind = kind;
         f->warning = is_warning(kind);
         f->defect = is_defect(kind);
@@ -508,6 +514,21 @@ static const char *past(const char *action)
     return !strcmp(action, "reads") ? "read" : !strcmp(action, "writes") ? "wrote" : "changed";
 }
 
+static void write_line(const char *file, uint32_t line, uint32_t ptx_line, gpul__str *out)
+{
+    if (file) gpul__str_printf(out, " at %s line %" PRIu32, file, line);
+    else gpul__str_printf(out, " at PTX line %" PRIu32, ptx_line);
+}
+
+/* An atomic operation uses what it finds itself. */
+static void write_use(const ptx_finding *f, gpul__str *out)
+{
+    gpul__str_add(out, ", which nothing has written");
+    if (!f->has_other) return;
+    gpul__str_add(out, ", and uses the value");
+    write_line(f->other_file, f->other_line, f->other_ptx_line, out);
+}
+
 /* What a checker found, behind the words that name the thread. */
 static void write_check(const ptx_finding *f, gpul__str *out)
 {
@@ -518,14 +539,16 @@ static void write_check(const ptx_finding *f, gpul__str *out)
     else if (f->variable) gpul__str_printf(out, "the start of shared '%s'", f->variable);
     else if (f->space == PTX_SPACE_SHARED)
         gpul__str_printf(out, "shared address %" PRIu64, f->address);
+    else if (f->space == PTX_SPACE_LOCAL)
+        gpul__str_printf(out, "offset %" PRIu64 " of its local memory", f->address);
     else if (f->has_allocation && f->allocation.name[0])
         gpul__str_printf(out, "offset %" PRId64 " of '%s'", f->offset, f->allocation.name);
     else if (f->has_allocation)
         gpul__str_printf(out, "offset %" PRId64 " of an allocation of %" PRIu64 " bytes", f->offset,
                          f->allocation.size);
     else gpul__str_printf(out, "address 0x%" PRIx64, f->address);
-    if (!f->has_other) {
-        gpul__str_add(out, ", which nothing has written");
+    if (f->kind == PTX_FAULT_UNINITIALISED) {
+        write_use(f, out);
         return;
     }
     const uint32_t *t = f->other_thread, *b = f->other_block;
@@ -538,8 +561,7 @@ static void write_check(const ptx_finding *f, gpul__str *out)
         gpul__str_printf(out, ", which thread (%u,%u,%u) of block (%u,%u,%u) ", t[0], t[1], t[2],
                          b[0], b[1], b[2]);
     gpul__str_add(out, past(f->other_action));
-    if (f->other_file) gpul__str_printf(out, " at %s line %" PRIu32, f->other_file, f->other_line);
-    else gpul__str_printf(out, " at PTX line %" PRIu32, f->other_ptx_line);
+    write_line(f->other_file, f->other_line, f->other_ptx_line, out);
     gpul__str_printf(out, " (%s)", remedy(f->kind));
 }
 

@@ -7,6 +7,7 @@
  * warp, and when all have, the other warps get their turn.  SPDX-License-Identifier: MIT */
 #include "ptx/exec/isa.h"
 #include "ptx/exec/ops.h"
+#include "ptx/exec/shadow.h"
 
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -167,8 +168,11 @@ static inline const insn *activate(warp *w, const split *now)
     return f->code->insns + now->pc;
 }
 
-/* Runs the split until it parks, joins another one, or ends.  True: the launch stops. */
-static bool run_split(warp *w, const insn *i, u32 stop_pc, bool lowest, u32 *fuel, u32 *rounds)
+/* Runs the split until it parks, joins another one, or ends.  True: the launch stops.  `watched` is a
+ * constant: every instruction is shown to the checker of undefined values first. */
+static inline __attribute__((always_inline)) bool run_split_as(warp *w, const insn *i, u32 stop_pc,
+                                                               bool lowest, u32 *fuel, u32 *rounds,
+                                                               const bool watched)
 {
     frame *const f = w->frame;
     const insn *const base = f->code->insns, *start = i;
@@ -176,6 +180,7 @@ static bool run_split(warp *w, const insn *i, u32 stop_pc, bool lowest, u32 *fue
     bool full = w->mask == w->live;
     for (;;) {
         while (LIKELY(i->control == CONTROL_NONE)) {
+            if (watched) ptx_watch_step(w, i, w->mask);
             i->run[full](w, i);
             i++;
         }
@@ -187,9 +192,15 @@ static bool run_split(warp *w, const insn *i, u32 stop_pc, bool lowest, u32 *fue
         }
         if (i->control == CONTROL_CHECKED) {
             if (i->flags & INSN_POLLS) w->polled = true;
+            if (watched) ptx_watch_step(w, i, guarded_lanes(w, i));
             if (i->guard == NO_SLOT) i->run[full](w, i);
             else run_guarded(w, i, full);
             i++;
+            if (!watched && UNLIKELY(w->watched)) {
+                count(w, (u64)(i - start));
+                ptx_split_add(w, f, (u32)(i - base), w->mask, false);
+                return false;
+            }
             continue;
         }
         if (UNLIKELY(!w->mask)) return false;
@@ -232,12 +243,24 @@ static bool run_split(warp *w, const insn *i, u32 stop_pc, bool lowest, u32 *fue
         }
         count(w, (u64)(i + 1 - start));
         start = i + 1;
+        if (watched) ptx_watch_step(w, i, w->mask);
         next then = control_instruction(w, i, (u32)(i - base));
         if (then != NEXT_GOES_ON) return then == NEXT_STOPS;
         full = w->mask == w->live;
         if (!full) expand_mask(w, w->mask);
         i++;
     }
+}
+
+static bool run_split(warp *w, const insn *i, u32 stop_pc, bool lowest, u32 *fuel, u32 *rounds)
+{
+    return run_split_as(w, i, stop_pc, lowest, fuel, rounds, false);
+}
+
+static __attribute__((noinline)) bool run_watched(warp *w, const insn *i, u32 stop_pc, bool lowest,
+                                                  u32 *fuel, u32 *rounds)
+{
+    return run_split_as(w, i, stop_pc, lowest, fuel, rounds, true);
 }
 
 run_state ISA_NAME(ptx_run)(warp *w)
@@ -254,7 +277,8 @@ run_state ISA_NAME(ptx_run)(warp *w)
             if (ptx_split_unrotate(w)) result = RUN_YIELDS;
             break;
         }
-        stops = run_split(w, activate(w, &now), stop_pc, lowest, &fuel, &rounds);
+        stops = w->watched ? run_watched(w, activate(w, &now), stop_pc, lowest, &fuel, &rounds)
+                           : run_split(w, activate(w, &now), stop_pc, lowest, &fuel, &rounds);
         if (w->frame != w->root && !w->frame->lanes) ptx_frame_release(w, w->frame);
         w->frame = w->root;
         w->regs = w->root->regs;

@@ -16,6 +16,7 @@ struct frame {
     frame *parent;
     frame *jump; /* some frame further out; the kernel's is its own */
     const struct call_info *call;
+    uint8_t *shadow;     /* which bits of regs are undefined, see shadow.h; NULL: none */
     frame *next;         /* in the warp's list of active frames, or in a list of free ones */
     frame *children;     /* frames that were called from this one */
     frame *sibling;      /* the parent's next child */
@@ -50,13 +51,16 @@ struct warp {
     split splits[WARP_LANES];
     uint32_t split_count;
     bool polled; /* ran an instruction that may wait for another thread, since last asked */
-    uint32_t cluster_lanes;  /* arrived in the running phase of the cluster's barrier */
-    frame *root;             /* of the kernel */
-    frame *frames;           /* active ones besides the root */
-    uint8_t *local;          /* 32-lane words: byte b of lane l is at (b/4)*128 + 4*l + b%4 */
-    uint32_t local_size;     /* bytes a lane that are there */
-    uint32_t local_top;      /* bytes a lane that the running frame may use */
-    uint64_t executed;       /* warp instructions not yet added to the launch's sum */
+    uint32_t cluster_lanes; /* arrived in the running phase of the cluster's barrier */
+    frame *root;            /* of the kernel */
+    frame *frames;          /* active ones besides the root */
+    uint8_t *local;         /* 32-lane words: byte b of lane l is at (b/4)*128 + 4*l + b%4 */
+    uint32_t local_size;    /* bytes a lane that are there */
+    uint32_t local_top;     /* bytes a lane that the running frame may use */
+    uint8_t *local_marks; /* bytes that were written: 4 bits a lane for each word; NULL: not kept */
+    struct watch *watch;  /* see shadow.c */
+    bool watched;         /* undefined values are about */
+    uint64_t executed;    /* warp instructions not yet added to the launch's sum */
     uint64_t lanes_executed; /* the same by lanes */
 };
 

@@ -65,7 +65,8 @@ static device open_device(ptx_module *module, ptx_isa isa, uint32_t threads)
 {
     device d = { 0 };
     ptx_diags diags = { 0 };
-    if (ptx_memory_create(&d.memory, NULL) != PTX_OK) fail("no device memory");
+    ptx_memory_options memory = { .track = checks != 0 };
+    if (ptx_memory_create(&d.memory, &memory) != PTX_OK) fail("no device memory");
     for (int k = 0; k < ENGINES; k++) {
         ptx_engine_options options = { .isa = isa,
                                        .threads = k == MORE ? threads : 1,
@@ -98,6 +99,7 @@ static uint64_t allocate(device *d, size_t size, void **host)
     if (ptx_memory_alloc(d->memory, &request, 256, &address) != PTX_OK) fail("out of memory");
     *host = ptx_memory_host(d->memory, address, size);
     memset(*host, 0, size);
+    ptx_memory_note_write(d->memory, address, size);
     return address;
 }
 

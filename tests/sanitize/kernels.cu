@@ -196,6 +196,42 @@ KERNEL init_edge(int *out, int *in)
     __syncthreads();
     out[threadIdx.x] = box[threadIdx.x] * 2 + box[threadIdx.x + 1]; // @now init_edge
 }
+KERNEL init_heap(int *out, int *in)
+{
+    int *p = (int *)malloc(8 * sizeof *p);
+    if (!p) return;
+    p[in[0] % 4] = 1;
+    out[threadIdx.x] = p[5] * 3; // @now init_heap
+    free(p);
+}
+KERNEL init_local(int *out, int *in)
+{
+    volatile int own[8];
+    for (int k = 0; k < 4; k++) own[k] = in[k];
+    if (own[4 + threadIdx.x % 4] > 2) out[threadIdx.x] = 1; // @now init_local
+}
+KERNEL good_local(int *out, int *in)
+{
+    volatile int own[8];
+    for (int k = 0; k < 8; k++) own[k] = in[k];
+    if (own[4 + threadIdx.x % 4] > 2) out[threadIdx.x] = 1;
+}
+struct Padded {
+    char letter;
+    int number;
+};
+KERNEL good_padding(int *out, int *in)
+{
+    __shared__ Padded box[64];
+    Padded *heap = (Padded *)malloc(sizeof *heap);
+    if (!heap) return;
+    box[threadIdx.x].letter = (char)in[threadIdx.x];
+    box[threadIdx.x].number = 2;
+    __syncthreads();
+    *heap = box[63 - threadIdx.x]; // all eight bytes are copied
+    out[threadIdx.x] = heap->letter + heap->number;
+    free(heap);
+}
 KERNEL init_counter(int *out, int *in)
 {
     __shared__ int count;

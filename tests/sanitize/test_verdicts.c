@@ -45,6 +45,8 @@ static const verdict verdicts[] = {
     { "warp_clash_some", 1, 32, PTX_FAULT_STORE_CLASH, "box", 0, 0 },
     { "init_read", 1, 64, PTX_FAULT_UNINITIALISED, "box", 0, 0 },
     { "init_edge", 1, 64, PTX_FAULT_UNINITIALISED, "box", 0, 0 },
+    { "init_heap", 1, 64, PTX_FAULT_UNINITIALISED, NULL, 0, 0 },
+    { "init_local", 1, 64, PTX_FAULT_UNINITIALISED, NULL, 0, 0 },
     { "init_counter", 1, 64, PTX_FAULT_UNINITIALISED, "count", 0, 0 },
     { "init_broadcast", 1, 64, PTX_FAULT_UNINITIALISED, "flag", 0, 0 },
     { "blocks_one_word", 4, 64, PTX_FAULT_BLOCK_RACE, NULL, PTX_CHECK_BLOCKS, 0 },
@@ -52,6 +54,8 @@ static const verdict verdicts[] = {
     { "blocks_no_fence", 4, 64, PTX_FAULT_BLOCK_RACE, NULL, PTX_CHECK_BLOCKS, 0 },
     { "blocks_counter", 4, 64, PTX_FAULT_BLOCK_RACE, NULL, PTX_CHECK_BLOCKS, 0 },
     { "good_barrier", 3, 64, PTX_FAULT_NONE, NULL, 0, 0 },
+    { "good_local", 2, 64, PTX_FAULT_NONE, NULL, 0, 0 },
+    { "good_padding", 2, 64, PTX_FAULT_NONE, NULL, 0, 0 },
     { "good_pingpong", 2, 64, PTX_FAULT_NONE, NULL, 0, 0 },
     { "good_double_buffer", 2, 64, PTX_FAULT_NONE, NULL, 0, 0 },
     { "good_tile", 2, 256, PTX_FAULT_NONE, NULL, 0, 0 },
@@ -123,7 +127,8 @@ static device open_device(const char *text, uint32_t checks, uint64_t seed, uint
     device d = { 0 };
     ptx_diags diags = { 0 };
     ptx_engine_options options = { .threads = threads, .checks = checks, .seed = seed };
-    assert_int_equal(ptx_memory_create(&d.memory, NULL), PTX_OK);
+    ptx_memory_options memory = { .track = (checks & PTX_CHECK_INIT) != 0 };
+    assert_int_equal(ptx_memory_create(&d.memory, &memory), PTX_OK);
     assert_int_equal(ptx_engine_create(&d.engine, d.memory, &options), PTX_OK);
     assert_int_equal(ptx_parse(&d.module, text, strlen(text), &diags), PTX_OK);
     assert_int_equal(ptx_program_create(&d.program, d.engine, &d.module, 1, NULL, &diags), PTX_OK);
@@ -148,6 +153,8 @@ static void launch(const device *d, const verdict *v, ptx_report *report)
     int *in = ptx_memory_host(d->memory, d->in, WORDS * 4);
     memset(out, 0, WORDS * 4);
     for (int k = 0; k < WORDS; k++) in[k] = k % 7;
+    ptx_memory_note_write(d->memory, d->out, WORDS * 4);
+    ptx_memory_note_write(d->memory, d->in, WORDS * 4);
     const ptx_kernel *kernel = ptx_program_find_kernel(d->program, v->kernel);
     assert_non_null(kernel);
     const uint64_t params[2] = { d->out, d->in };
@@ -167,6 +174,9 @@ static void fail_with(const verdict *v, uint64_t seed, const ptx_report *report,
 
 static bool names_lines(const ptx_finding *f, uint32_t now, uint32_t then)
 {
+    /* The second place is where the value is used; an atomic operation has none. */
+    if (f->kind == PTX_FAULT_UNINITIALISED)
+        return f->line == now && (!f->has_other || f->other_line >= now);
     if (f->has_other != (then != 0)) return false;
     if (!f->has_other) return f->line == now;
     return (f->line == now && f->other_line == then) || (f->line == then && f->other_line == now);
