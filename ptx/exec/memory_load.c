@@ -197,37 +197,6 @@ LOAD_SOME(load_param32_some, MEMORY_PARAM, 32)
 
 /* ------------------------------------------------------------------ handlers of all lanes */
 
-/* Addresses without a pattern; kept out of the fast handlers, which need no stack. */
-INLINE void load_general(warp *w, const insn *i, memory_space space, int bits, element e, int count,
-                         handler *some)
-{
-    unsigned size = element_bytes(e) * (unsigned)count;
-    targets t = targets_of(w, i, count);
-    if (bits == 32) {
-        _Alignas(64) u32 offsets[WARP_LANES];
-        const u32 *a = OP_AT(u32, i->a);
-        OP_LANES
-        {
-            offsets[l] = a[l] + (u32)i->imm;
-        }
-        if (LIKELY(w->mask == ALL_LANES) && locate_all32(w, offsets, size)) {
-            const u8 *base = w->block->shared;
-            for (int l = 0; l < WARP_LANES; l++) load_lane(t, e, count, l, base + offsets[l]);
-            return;
-        }
-    } else {
-        _Alignas(64) u64 a[WARP_LANES];
-        u64 base;
-        addresses_of(w, i, bits, a);
-        if (LIKELY(w->mask == ALL_LANES) && locate_all(w, i, space, a, size, false, &base)) {
-            for (int l = 0; l < WARP_LANES; l++)
-                load_lane(t, e, count, l, host_pointer(base + a[l]));
-            return;
-        }
-    }
-    some(w, i);
-}
-
 /* Threads of a warp often walk through memory in large steps, which no processor foresees: fetches
  * what the same instruction will want a few steps later. */
 INLINE void fetch_ahead(warp *w, const insn *i, const u8 *host, u64 address, unsigned size)
@@ -240,44 +209,37 @@ INLINE void fetch_ahead(warp *w, const insn *i, const u8 *host, u64 address, uns
         __builtin_prefetch((const void *)(later + at));
 }
 
-INLINE void load_full(warp *w, const insn *i, memory_space space, int bits, element e, int count,
-                      handler *general)
+INLINE void load_full(warp *w, const insn *i, memory_space space, int bits, unsigned size,
+                      const parts *p, shared_handler *general)
 {
-    unsigned size = element_bytes(e) * (unsigned)count;
-    if (UNLIKELY(w->mask != ALL_LANES)) {
-        general(w, i);
-        return;
-    }
-    const u8 *at, *more;
-    switch (classify(w, i, bits, size)) {
-    case PATTERN_CONTIGUOUS:
-        at = locate(w, i, space, address_of(w, i, bits, 0), 32 * size, size, false);
-        if (UNLIKELY(!at)) break;
-        if (space == MEMORY_GLOBAL) fetch_ahead(w, i, at, address_of(w, i, bits, 0), 32 * size);
-        load_run(targets_of(w, i, count), e, count, 0, 32, at);
-        return;
-    case PATTERN_BROADCAST:
-        at = locate(w, i, space, address_of(w, i, bits, 0), size, size, false);
-        if (UNLIKELY(!at)) break;
-        load_same(targets_of(w, i, count), e, count, 0, 32, at);
-        return;
-    case PATTERN_HALVES:
-        at = locate(w, i, space, address_of(w, i, bits, 0), 16 * size, size, false);
-        more = locate(w, i, space, address_of(w, i, bits, 16), 16 * size, size, false);
-        if (UNLIKELY(!at || !more)) break;
-        load_run(targets_of(w, i, count), e, count, 0, 16, at);
-        load_run(targets_of(w, i, count), e, count, 16, 16, more);
-        return;
-    case PATTERN_BROADCAST_HALVES:
-        at = locate(w, i, space, address_of(w, i, bits, 0), size, size, false);
-        more = locate(w, i, space, address_of(w, i, bits, 16), size, size, false);
-        if (UNLIKELY(!at || !more)) break;
-        load_same(targets_of(w, i, count), e, count, 0, 16, at);
-        load_same(targets_of(w, i, count), e, count, 16, 16, more);
-        return;
-    case PATTERN_GENERAL: break;
-    }
-    general(w, i);
+    u8 *at, *more;
+    if (LIKELY(w->mask == ALL_LANES)) switch (classify(w, i, bits, size)) {
+        case PATTERN_CONTIGUOUS:
+            at = locate(w, i, space, address_of(w, i, bits, 0), 32 * size, size, false);
+            if (UNLIKELY(!at)) break;
+            if (space == MEMORY_GLOBAL) fetch_ahead(w, i, at, address_of(w, i, bits, 0), 32 * size);
+            p->run(w, i, at);
+            return;
+        case PATTERN_BROADCAST:
+            at = locate(w, i, space, address_of(w, i, bits, 0), size, size, false);
+            if (UNLIKELY(!at)) break;
+            p->same(w, i, at);
+            return;
+        case PATTERN_HALVES:
+            at = locate(w, i, space, address_of(w, i, bits, 0), 16 * size, size, false);
+            more = locate(w, i, space, address_of(w, i, bits, 16), 16 * size, size, false);
+            if (UNLIKELY(!at || !more)) break;
+            p->run_halves(w, i, at, more);
+            return;
+        case PATTERN_BROADCAST_HALVES:
+            at = locate(w, i, space, address_of(w, i, bits, 0), size, size, false);
+            more = locate(w, i, space, address_of(w, i, bits, 16), size, size, false);
+            if (UNLIKELY(!at || !more)) break;
+            p->same_halves(w, i, at, more);
+            return;
+        case PATTERN_GENERAL: break;
+        }
+    general(w, i, size, p);
 }
 
 /* Local memory: lanes that use the same offset read whole rows. */
@@ -303,39 +265,70 @@ INLINE void local_rows(const warp *w, const insn *i, element e, int count, u64 a
     }
 }
 
-INLINE void load_local_full(warp *w, const insn *i, int bits, element e, int count, handler *some)
-{
-    unsigned size = element_bytes(e) * (unsigned)count;
-    u64 at = address_of(w, i, bits, 0);
-    if (w->mask == ALL_LANES && classify(w, i, bits, 0) == PATTERN_BROADCAST &&
-        local_valid(w, at, size))
-        local_rows(w, i, e, count, at);
-    else some(w, i);
-}
-
 /* One address for all lanes, known when the code was lowered. */
-INLINE void load_uniform_full(warp *w, const insn *i, memory_space space, element e, int count,
-                              handler *some)
+INLINE void load_uniform_full(warp *w, const insn *i, memory_space space, unsigned size,
+                              const parts *p, handler *some)
 {
-    unsigned size = element_bytes(e) * (unsigned)count;
     u64 address = address_of(w, i, 64, 0);
     if (space == MEMORY_LOCAL) {
-        if (local_valid(w, address, size)) local_rows(w, i, e, count, address);
+        if (local_valid(w, address, size)) p->rows(w, i, address);
         else some(w, i);
         return;
     }
-    const u8 *at = LIKELY(w->mask != 0) ? locate(w, i, space, address, size, size, false) : NULL;
-    if (LIKELY(at != NULL)) load_same(targets_of(w, i, count), e, count, 0, 32, at);
+    u8 *at = LIKELY(w->mask != 0) ? locate(w, i, space, address, size, size, false) : NULL;
+    if (LIKELY(at != NULL)) p->same(w, i, at);
     else some(w, i);
 }
 
+#define LOAD_PARTS(how, suffix, e, count)                                                          \
+    static void load_run_##suffix(warp *w, const insn *i, u8 *at)                                  \
+    {                                                                                              \
+        load_run(targets_of(w, i, count), e, count, 0, 32, at);                                    \
+    }                                                                                              \
+    static void load_run_halves_##suffix(warp *w, const insn *i, u8 *at, u8 *more)                 \
+    {                                                                                              \
+        load_run(targets_of(w, i, count), e, count, 0, 16, at);                                    \
+        load_run(targets_of(w, i, count), e, count, 16, 16, more);                                 \
+    }                                                                                              \
+    static void load_same_##suffix(warp *w, const insn *i, u8 *at)                                 \
+    {                                                                                              \
+        load_same(targets_of(w, i, count), e, count, 0, 32, at);                                   \
+    }                                                                                              \
+    static void load_same_halves_##suffix(warp *w, const insn *i, u8 *at, u8 *more)                \
+    {                                                                                              \
+        load_same(targets_of(w, i, count), e, count, 0, 16, at);                                   \
+        load_same(targets_of(w, i, count), e, count, 16, 16, more);                                \
+    }                                                                                              \
+    static void load_rows_##suffix(warp *w, const insn *i, u64 at)                                 \
+    {                                                                                              \
+        local_rows(w, i, e, count, at);                                                            \
+    }                                                                                              \
+    static void load_each_##suffix(warp *w, const insn *i, const u64 *addresses, u64 base)         \
+    {                                                                                              \
+        targets t = targets_of(w, i, count);                                                       \
+        for (int l = 0; l < WARP_LANES; l++)                                                       \
+            load_lane(t, e, count, l, host_pointer(base + addresses[l]));                          \
+    }                                                                                              \
+    static void load_each32_##suffix(warp *w, const insn *i, const u32 *offsets, u8 *base)         \
+    {                                                                                              \
+        targets t = targets_of(w, i, count);                                                       \
+        for (int l = 0; l < WARP_LANES; l++) load_lane(t, e, count, l, base + offsets[l]);         \
+    }                                                                                              \
+    static const parts load_parts_##suffix = { load_run_##suffix,   load_run_halves_##suffix,      \
+                                               load_same_##suffix,  load_same_halves_##suffix,     \
+                                               load_rows_##suffix,  load_each_##suffix,            \
+                                               load_each32_##suffix };
+
 #define LOAD_ELEMENTS(row)                                                                         \
-    row(u8, ELEMENT_U8, 1) row(s8, ELEMENT_S8, 1) row(u16, ELEMENT_U16, 1)                         \
-        row(s16, ELEMENT_S16, 1) row(b32, ELEMENT_32, 1) row(b64, ELEMENT_64, 1)                   \
-            row(b32x2, ELEMENT_32, 2) row(b32x4, ELEMENT_32, 4) row(b64x2, ELEMENT_64, 2)
+    row(OTHER, u8, ELEMENT_U8, 1) row(OTHER, s8, ELEMENT_S8, 1) row(OTHER, u16, ELEMENT_U16, 1)    \
+        row(OTHER, s16, ELEMENT_S16, 1) row(COMMON, b32, ELEMENT_32, 1)                            \
+            row(COMMON, b64, ELEMENT_64, 1) row(OTHER, b32x2, ELEMENT_32, 2)                       \
+                row(COMMON, b32x4, ELEMENT_32, 4) row(OTHER, b64x2, ELEMENT_64, 2)
 
 #define ACCESS(name)    load_##name
 #define ACCESS_INDEXED  INDEXED_LOAD
 #define ACCESS_ELEMENTS LOAD_ELEMENTS
 #define ACCESS_HANDLERS ISA_NAME(ptx_load_handlers)
+#define ACCESS_WRITES   false
+LOAD_ELEMENTS(LOAD_PARTS)
 #include "ptx/exec/memory_forms.h"

@@ -167,65 +167,28 @@ STORE_SOME(store_param32_some, MEMORY_PARAM, 32)
 
 /* ------------------------------------------------------------------ handlers of all lanes */
 
-INLINE void store_general(warp *w, const insn *i, memory_space space, int bits, element e,
-                          int count, handler *some)
+INLINE void store_full(warp *w, const insn *i, memory_space space, int bits, unsigned size,
+                       const parts *p, shared_handler *general)
 {
-    unsigned size = element_bytes(e) * (unsigned)count;
-    sources s = sources_of(w, i, count);
-    if (bits == 32) {
-        _Alignas(64) u32 offsets[WARP_LANES];
-        const u32 *a = OP_AT(u32, i->a);
-        OP_LANES
-        {
-            offsets[l] = a[l] + (u32)i->imm;
-        }
-        if (LIKELY(w->mask == ALL_LANES) && locate_all32(w, offsets, size)) {
-            u8 *base = w->block->shared;
-            for (int l = 0; l < WARP_LANES; l++) store_lane(s, e, count, l, base + offsets[l]);
-            return;
-        }
-    } else {
-        _Alignas(64) u64 a[WARP_LANES];
-        u64 base;
-        addresses_of(w, i, bits, a);
-        if (LIKELY(w->mask == ALL_LANES) && locate_all(w, i, space, a, size, true, &base)) {
-            for (int l = 0; l < WARP_LANES; l++)
-                store_lane(s, e, count, l, host_pointer(base + a[l]));
-            return;
+    if (LIKELY(w->mask == ALL_LANES)) {
+        pattern found = classify(w, i, bits, size);
+        if (found == PATTERN_CONTIGUOUS) {
+            u8 *at = locate(w, i, space, address_of(w, i, bits, 0), 32 * size, size, true);
+            if (LIKELY(at != NULL)) {
+                p->run(w, i, at);
+                return;
+            }
+        } else if (found == PATTERN_HALVES) {
+            u8 *at = locate(w, i, space, address_of(w, i, bits, 0), 16 * size, size, true);
+            u8 *more =
+                at ? locate(w, i, space, address_of(w, i, bits, 16), 16 * size, size, true) : NULL;
+            if (LIKELY(more != NULL)) {
+                p->run_halves(w, i, at, more);
+                return;
+            }
         }
     }
-    some(w, i);
-}
-
-INLINE void store_full(warp *w, const insn *i, memory_space space, int bits, element e, int count,
-                       handler *general)
-{
-    unsigned size = element_bytes(e) * (unsigned)count;
-    if (UNLIKELY(w->mask != ALL_LANES)) {
-        general(w, i);
-        return;
-    }
-    pattern found = classify(w, i, bits, size);
-    if (found != PATTERN_CONTIGUOUS && found != PATTERN_HALVES) {
-        general(w, i);
-        return;
-    }
-    sources s = sources_of(w, i, count);
-    unsigned lanes = found == PATTERN_CONTIGUOUS ? 32 : 16;
-    u8 *at = locate(w, i, space, address_of(w, i, bits, 0), lanes * size, size, true);
-    if (UNLIKELY(!at)) {
-        general(w, i);
-    } else if (lanes == 32) {
-        store_run(s, e, count, 0, 32, at);
-    } else {
-        u8 *more = locate(w, i, space, address_of(w, i, bits, 16), 16 * size, size, true);
-        if (UNLIKELY(!more)) {
-            general(w, i);
-        } else {
-            store_run(s, e, count, 0, 16, at);
-            store_run(s, e, count, 16, 16, more);
-        }
-    }
+    general(w, i, size, p);
 }
 
 /* Local memory: lanes that use the same offset write whole rows. */
@@ -252,40 +215,64 @@ INLINE void local_rows(const warp *w, const insn *i, element e, int count, u64 a
     }
 }
 
-INLINE void store_local_full(warp *w, const insn *i, int bits, element e, int count, handler *some)
+/* One address for all lanes, known when the code was lowered: the highest lane's value stays. */
+INLINE void store_uniform_full(warp *w, const insn *i, memory_space space, unsigned size,
+                               const parts *p, handler *some)
 {
-    unsigned size = element_bytes(e) * (unsigned)count;
-    u64 at = address_of(w, i, bits, 0);
-    if (w->mask == ALL_LANES && classify(w, i, bits, 0) == PATTERN_BROADCAST &&
-        local_valid(w, at, size))
-        local_rows(w, i, e, count, at);
-    else some(w, i);
-}
-
-/* One address for all lanes, known when the code was lowered. */
-INLINE void store_uniform_full(warp *w, const insn *i, memory_space space, element e, int count,
-                               handler *some)
-{
-    unsigned size = element_bytes(e) * (unsigned)count;
     u64 address = address_of(w, i, 64, 0);
     if (space == MEMORY_LOCAL) {
-        if (local_valid(w, address, size)) local_rows(w, i, e, count, address);
+        if (local_valid(w, address, size)) p->rows(w, i, address);
         else some(w, i);
         return;
     }
     u8 *at = LIKELY(w->mask != 0) ? locate(w, i, space, address, size, size, true) : NULL;
-    if (LIKELY(at != NULL))
-        store_lane(sources_of(w, i, count), e, count, 31 - __builtin_clz(w->mask), at);
+    if (LIKELY(at != NULL)) p->same(w, i, at);
     else some(w, i);
 }
 
+#define STORE_PARTS(how, suffix, e, count)                                                         \
+    static void store_run_##suffix(warp *w, const insn *i, u8 *at)                                 \
+    {                                                                                              \
+        store_run(sources_of(w, i, count), e, count, 0, 32, at);                                   \
+    }                                                                                              \
+    static void store_run_halves_##suffix(warp *w, const insn *i, u8 *at, u8 *more)                \
+    {                                                                                              \
+        store_run(sources_of(w, i, count), e, count, 0, 16, at);                                   \
+        store_run(sources_of(w, i, count), e, count, 16, 16, more);                                \
+    }                                                                                              \
+    static void store_same_##suffix(warp *w, const insn *i, u8 *at)                                \
+    {                                                                                              \
+        store_lane(sources_of(w, i, count), e, count, 31 - __builtin_clz(w->mask), at);            \
+    }                                                                                              \
+    static void store_rows_##suffix(warp *w, const insn *i, u64 at)                                \
+    {                                                                                              \
+        local_rows(w, i, e, count, at);                                                            \
+    }                                                                                              \
+    static void store_each_##suffix(warp *w, const insn *i, const u64 *addresses, u64 base)        \
+    {                                                                                              \
+        sources s = sources_of(w, i, count);                                                       \
+        for (int l = 0; l < WARP_LANES; l++)                                                       \
+            store_lane(s, e, count, l, host_pointer(base + addresses[l]));                         \
+    }                                                                                              \
+    static void store_each32_##suffix(warp *w, const insn *i, const u32 *offsets, u8 *base)        \
+    {                                                                                              \
+        sources s = sources_of(w, i, count);                                                       \
+        for (int l = 0; l < WARP_LANES; l++) store_lane(s, e, count, l, base + offsets[l]);        \
+    }                                                                                              \
+    static const parts store_parts_##suffix = { store_run_##suffix,   store_run_halves_##suffix,   \
+                                                store_same_##suffix,  NULL,                        \
+                                                store_rows_##suffix,  store_each_##suffix,         \
+                                                store_each32_##suffix };
+
 #define STORE_ELEMENTS(row)                                                                        \
-    row(b8, ELEMENT_U8, 1) row(b16, ELEMENT_U16, 1) row(b32, ELEMENT_32, 1)                        \
-        row(b64, ELEMENT_64, 1) row(b32x2, ELEMENT_32, 2) row(b32x4, ELEMENT_32, 4)                \
-            row(b64x2, ELEMENT_64, 2)
+    row(OTHER, b8, ELEMENT_U8, 1) row(OTHER, b16, ELEMENT_U16, 1) row(COMMON, b32, ELEMENT_32, 1)  \
+        row(COMMON, b64, ELEMENT_64, 1) row(OTHER, b32x2, ELEMENT_32, 2)                           \
+            row(OTHER, b32x4, ELEMENT_32, 4) row(OTHER, b64x2, ELEMENT_64, 2)
 
 #define ACCESS(name)    store_##name
 #define ACCESS_INDEXED  INDEXED_STORE
 #define ACCESS_ELEMENTS STORE_ELEMENTS
 #define ACCESS_HANDLERS ISA_NAME(ptx_store_handlers)
+#define ACCESS_WRITES   true
+STORE_ELEMENTS(STORE_PARTS)
 #include "ptx/exec/memory_forms.h"

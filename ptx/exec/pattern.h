@@ -190,6 +190,47 @@ INLINE bool locate_all32(const warp *w, const u32 *offsets, unsigned size)
     return LIKELY(!(all & (size - 1)) && high < b->shared_size && size <= b->shared_size - high);
 }
 
+/* What is done once the addresses are known: functions for one element and count. */
+typedef struct parts {
+    void (*run)(warp *w, const insn *i, u8 *at); /* lane l + 1 follows lane l in memory */
+    void (*run_halves)(warp *w, const insn *i, u8 *at, u8 *more); /* by 16 lanes */
+    void (*same)(warp *w, const insn *i, u8 *at);                 /* one place for all lanes */
+    void (*same_halves)(warp *w, const insn *i, u8 *at, u8 *more);
+    void (*rows)(warp *w, const insn *i, u64 at); /* one offset in the local memory of all lanes */
+    void (*each)(warp *w, const insn *i, const u64 *addresses, u64 base);
+    void (*each32)(warp *w, const insn *i, const u32 *offsets, u8 *base);
+} parts;
+
+/* Handlers of the elements of most kernels hold their parts; all others share one, which calls them. */
+typedef void shared_handler(warp *w, const insn *i, unsigned size, const parts *p);
+#define OWN    static __attribute__((flatten)) void
+#define SHARED static __attribute__((noinline, noclone)) void
+
+/* Addresses without a pattern; kept out of the fast handlers, which need no stack.  `some` takes what
+ * is not valid for all lanes. */
+INLINE void without_pattern(warp *w, const insn *i, memory_space space, int bits, unsigned size,
+                            bool writes, const parts *p, handler *some)
+{
+    if (UNLIKELY(w->mask != ALL_LANES)) {
+        some(w, i);
+    } else if (bits == 32) {
+        _Alignas(64) u32 offsets[WARP_LANES];
+        const u32 *a = OP_AT(u32, i->a);
+        OP_LANES
+        {
+            offsets[l] = a[l] + (u32)i->imm;
+        }
+        if (LIKELY(locate_all32(w, offsets, size))) p->each32(w, i, offsets, w->block->shared);
+        else some(w, i);
+    } else {
+        _Alignas(64) u64 a[WARP_LANES];
+        u64 base;
+        addresses_of(w, i, bits, a);
+        if (LIKELY(locate_all(w, i, space, a, size, writes, &base))) p->each(w, i, a, base);
+        else some(w, i);
+    }
+}
+
 /* True when no address of the warp is in a window. */
 INLINE bool all_global(const warp *w, const insn *i)
 {
