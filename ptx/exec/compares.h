@@ -1,4 +1,4 @@
-/* All comparisons: COMPARISONS(X) is a list of
+/* All comparisons: NUMBER_COMPARISONS(X) and HALF_COMPARISONS(X) are lists of
  *     X(id, T, condition, kind, ...)
  * where NAMES_kind(before, after, ...) are the names, for instance NAMES_EQUAL("setp.", ".", "eq", "16") is
  * "setp.eq.b16 setp.eq.u16 setp.eq.s16".  Values of lane l are a and b of type T.
@@ -67,9 +67,9 @@
     FLOAT_CONDITIONS(FLOAT_COMPARISON, X, u16, f16_ftz, "f16", ".ftz", FLUSHED_F16_VALUE)
 #define BF16_COMPARISONS(X)                                                                        \
     FLOAT_CONDITIONS(FLOAT_COMPARISON, X, u16, bf16, "bf16", "", bf16_value)
-#define COMPARISONS(X)                                                                             \
-    INTEGER_COMPARISONS_ALL(X) F32_COMPARISONS(X) F32_FTZ_COMPARISONS(X) F64_COMPARISONS(X)        \
-    F16_COMPARISONS(X) F16_FTZ_COMPARISONS(X) BF16_COMPARISONS(X)
+#define NUMBER_COMPARISONS(X)                                                                      \
+    INTEGER_COMPARISONS_ALL(X) F32_COMPARISONS(X) F32_FTZ_COMPARISONS(X) F64_COMPARISONS(X)
+#define HALF_COMPARISONS(X) F16_COMPARISONS(X) F16_FTZ_COMPARISONS(X) BF16_COMPARISONS(X)
 
 /* The same on both halves of a word: X(op, ftz, type, in), the id being op and type. */
 #define PAIR_COMPARISONS(X)                                                                        \

@@ -57,15 +57,15 @@ INLINE void local_full(warp *w, const insn *i, int bits, unsigned size, const pa
     }
 #define DEFINE(how, suffix, e, count)                                                              \
     DEFINE_##how(global, suffix, MEMORY_GLOBAL, 64, element_bytes(e) * (count))                    \
-    DEFINE_##how(indexed, suffix, MEMORY_GLOBAL, ACCESS_INDEXED, element_bytes(e) * (count))       \
-    DEFINE_##how(shared, suffix, MEMORY_SHARED, 64, element_bytes(e) * (count))                    \
-    DEFINE_##how(shared32, suffix, MEMORY_SHARED, 32, element_bytes(e) * (count))                  \
-    DEFINE_LOCAL(local, suffix, 64, e, count)                                                      \
-    DEFINE_LOCAL(local32, suffix, 32, e, count)                                                    \
-    DEFINE_UNIFORM(global, suffix, MEMORY_GLOBAL, e, count)                                        \
-    DEFINE_UNIFORM(shared, suffix, MEMORY_SHARED, e, count)                                        \
-    DEFINE_UNIFORM(local, suffix, MEMORY_LOCAL, e, count)                                          \
-    static void ACCESS(generic_##suffix)(warp * w, const insn *i)                                  \
+        DEFINE_##how(indexed, suffix, MEMORY_GLOBAL, ACCESS_INDEXED, element_bytes(e) * (count))   \
+            DEFINE_##how(shared, suffix, MEMORY_SHARED, 64, element_bytes(e) * (count))            \
+                DEFINE_##how(shared32, suffix, MEMORY_SHARED, 32, element_bytes(e) * (count))      \
+                    DEFINE_LOCAL(local, suffix, 64, e, count) DEFINE_LOCAL(local32, suffix, 32, e, \
+                                                                           count)                  \
+                        DEFINE_UNIFORM(global, suffix, MEMORY_GLOBAL, e, count)                    \
+                            DEFINE_UNIFORM(shared, suffix, MEMORY_SHARED, e, count)                \
+                                DEFINE_UNIFORM(local, suffix, MEMORY_LOCAL, e, count) static void  \
+                                ACCESS(generic_##suffix)(warp * w, const insn *i)                  \
     {                                                                                              \
         if (LIKELY(all_global(w, i))) ACCESS(global_##suffix)(w, i);                               \
         else ACCESS(generic)(w, i);                                                                \

@@ -1,5 +1,6 @@
 /* Makes handlers and a table out of the rows in OP_ROWS; see ops.h.  Included once per file of
- * operations, at its end.  With OP_RARELY all rows of the file are as RARE ones, which halves its code.
+ * operations, at its end.  With OP_RARELY all rows of the file are as RARE ones, which halves its code; with
+ * OP_COMMON_ROWS the RARE rows are left out, with OP_RARE_ROWS all others, for another file to hold them.
  * SPDX-License-Identifier: MIT */
 
 // clang-format off
@@ -14,7 +15,9 @@
         OP_LANES { VALUES D r_ = (D)(expression); d_[l] = (OP_SLOT_##D)r_; }                       \
         OP_LEAVE_##scope                                                                           \
     }
-#if defined(OP_RARELY)
+#if defined(OP_RARE_ROWS)
+#define OP_HANDLERS(...)
+#elif defined(OP_RARELY)
 #define OP_HANDLERS OP_FULL
 #else
 #define OP_HANDLERS(scope, fn, D, SOURCES, VALUES, expression)                                     \
@@ -28,6 +31,11 @@
         OP_LANES { VALUES D r_ = (D)(expression); d_[l] = m_[l] ? (OP_SLOT_##D)r_ : d_[l]; }       \
         OP_LEAVE_##scope                                                                           \
     }
+#endif
+#if defined(OP_COMMON_ROWS)
+#define OP_RARE(...)
+#else
+#define OP_RARE OP_FULL
 #endif
 #define OP_COMPARES(scope, fn, SOURCES, VALUES, condition)                                         \
     static void fn##_full(warp *w, const insn *i)                                                  \
@@ -72,11 +80,11 @@
 #define TEST_IN(S, names, fn, A, x) OP_COMPARES(S, fn, OP_SOURCE(A, a), OP_VALUE(A, a), x)
 
 #define RARE1_IN(S, names, fn, D, A, x) \
-    OP_FULL(S, fn, D, OP_SOURCE(A, a), OP_VALUE(A, a), x)
+    OP_RARE(S, fn, D, OP_SOURCE(A, a), OP_VALUE(A, a), x)
 #define RARE2_IN(S, names, fn, D, A, B, x) \
-    OP_FULL(S, fn, D, OP_SOURCE(A, a) OP_SOURCE(B, b), OP_VALUE(A, a) OP_VALUE(B, b), x)
+    OP_RARE(S, fn, D, OP_SOURCE(A, a) OP_SOURCE(B, b), OP_VALUE(A, a) OP_VALUE(B, b), x)
 #define RARE3_IN(S, names, fn, D, A, B, C, x) \
-    OP_FULL(S, fn, D, OP_SOURCE(A, a) OP_SOURCE(B, b) OP_SOURCE(C, c), \
+    OP_RARE(S, fn, D, OP_SOURCE(A, a) OP_SOURCE(B, b) OP_SOURCE(C, c), \
             OP_VALUE(A, a) OP_VALUE(B, b) OP_VALUE(C, c), x)
 
 #define OP1(...)     OP1_IN(plain, __VA_ARGS__)
@@ -119,7 +127,17 @@
 #else
 #define OP_MASKED(fn, D) fn##_some
 #endif
-#define OP_ROW(names, fn, some, ...) { names, some, fn##_full, __VA_ARGS__ },
+#define OP_ENTRY(names, fn, some, ...) { names, some, fn##_full, __VA_ARGS__ },
+#if defined(OP_RARE_ROWS)
+#define OP_ROW(...)
+#else
+#define OP_ROW OP_ENTRY
+#endif
+#if defined(OP_COMMON_ROWS)
+#define OP_RARE_ROW(...)
+#else
+#define OP_RARE_ROW OP_ENTRY
+#endif
 #define OP1_IN(S, names, fn, D, A, x) \
     OP_ROW(names, fn, OP_MASKED(fn, D), OP_KIND_##D, 0, OP_KIND_##A, 0, 0, 0)
 #define OP2_IN(S, names, fn, D, A, B, x) \
@@ -129,11 +147,11 @@
 #define OP4_IN(S, names, fn, D, A, B, C, F, x) \
     OP_ROW(names, fn, OP_MASKED(fn, D), OP_KIND_##D, 0, OP_KIND_##A, OP_KIND_##B, OP_KIND_##C, OP_KIND_##F)
 #define RARE1_IN(S, names, fn, D, A, x) \
-    OP_ROW(names, fn, OP_BLEND_##D, OP_KIND_##D, 0, OP_KIND_##A, 0, 0, 0)
+    OP_RARE_ROW(names, fn, OP_BLEND_##D, OP_KIND_##D, 0, OP_KIND_##A, 0, 0, 0)
 #define RARE2_IN(S, names, fn, D, A, B, x) \
-    OP_ROW(names, fn, OP_BLEND_##D, OP_KIND_##D, 0, OP_KIND_##A, OP_KIND_##B, 0, 0)
+    OP_RARE_ROW(names, fn, OP_BLEND_##D, OP_KIND_##D, 0, OP_KIND_##A, OP_KIND_##B, 0, 0)
 #define RARE3_IN(S, names, fn, D, A, B, C, x) \
-    OP_ROW(names, fn, OP_BLEND_##D, OP_KIND_##D, 0, OP_KIND_##A, OP_KIND_##B, OP_KIND_##C, 0)
+    OP_RARE_ROW(names, fn, OP_BLEND_##D, OP_KIND_##D, 0, OP_KIND_##A, OP_KIND_##B, OP_KIND_##C, 0)
 #define OP2I_IN(S, names, fn, D, A, B, x) \
     OP_ROW(names, fn, OP_MASKED(fn, D), OP_KIND_##D, 0, OP_KIND_##A, OP_KIND_##B, OPERAND_IMMEDIATE, 0)
 #define OP3I_IN(S, names, fn, D, A, B, C, x) \

@@ -1,26 +1,23 @@
-/* The tables of one instruction set variant.  A new file of operations is listed here.
+/* The tables of one instruction set variant.  A new file of operations is listed here.  Those of PTX_REST
+ * are compiled for fewer variants: meson.build says which one stands in.
  * SPDX-License-Identifier: MIT */
 #include "ptx/exec/isa.h"
 
-extern const op_table ISA_NAME(ptx_ops_core), ISA_NAME(ptx_ops_int), ISA_NAME(ptx_ops_bits),
-    ISA_NAME(ptx_ops_compare), ISA_NAME(ptx_ops_f32), ISA_NAME(ptx_ops_f64), ISA_NAME(ptx_ops_half),
-    ISA_NAME(ptx_ops_cvt), ISA_NAME(ptx_ops_cvt_int), ISA_NAME(ptx_ops_approx),
-    ISA_NAME(ptx_ops_chain), ISA_NAME(ptx_ops_check);
+#define REST_NAME(name) ISA_PASTE(name, PTX_REST)
+
+extern const op_table ISA_NAME(ptx_ops_core), ISA_NAME(ptx_ops_int), ISA_NAME(ptx_ops_compare),
+    ISA_NAME(ptx_ops_f32), ISA_NAME(ptx_ops_f64), ISA_NAME(ptx_ops_approx), ISA_NAME(ptx_ops_chain),
+    ISA_NAME(ptx_ops_check);
+extern const op_table REST_NAME(ptx_ops_bits), REST_NAME(ptx_ops_compare_half),
+    REST_NAME(ptx_ops_f32_rare), REST_NAME(ptx_ops_half), REST_NAME(ptx_ops_cvt),
+    REST_NAME(ptx_ops_cvt_int);
 
 static const op_table *const tables[] = {
-    &ISA_NAME(ptx_ops_core),
-    &ISA_NAME(ptx_ops_int),
-    &ISA_NAME(ptx_ops_bits),
-    &ISA_NAME(ptx_ops_compare),
-    &ISA_NAME(ptx_ops_f32),
-    &ISA_NAME(ptx_ops_f64),
-    &ISA_NAME(ptx_ops_half),
-    &ISA_NAME(ptx_ops_cvt),
-    &ISA_NAME(ptx_ops_cvt_int),
-    &ISA_NAME(ptx_ops_approx),
-    &ISA_NAME(ptx_ops_chain),
-    &ISA_NAME(ptx_ops_check),
-    NULL,
+    &ISA_NAME(ptx_ops_core),          &ISA_NAME(ptx_ops_int),       &ISA_NAME(ptx_ops_compare),
+    &ISA_NAME(ptx_ops_f32),           &ISA_NAME(ptx_ops_f64),       &ISA_NAME(ptx_ops_approx),
+    &ISA_NAME(ptx_ops_chain),         &ISA_NAME(ptx_ops_check),     &REST_NAME(ptx_ops_bits),
+    &REST_NAME(ptx_ops_compare_half), &REST_NAME(ptx_ops_f32_rare), &REST_NAME(ptx_ops_half),
+    &REST_NAME(ptx_ops_cvt),          &REST_NAME(ptx_ops_cvt_int),  NULL,
 };
 
 #define TEXT_(x) #x
