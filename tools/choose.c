@@ -173,6 +173,17 @@ static bool only_expected(const plan *p, const char *name)
     return false;
 }
 
+void no_kernel(const source_file *source, const gpul_image *image)
+{
+    if (!gpul_image_describe(image)->ltoir) {
+        fail(CODE_COMPILE_EMPTY, "%s has no kernel", source->path);
+        return;
+    }
+    message *m =
+        fail(CODE_COMPILE_OPTION, "-dlto makes LTO-IR, which no device runs before it is linked");
+    message_hint(m, "leave -dlto out; gpulaunch compile -dlto -o x.ltoir  keeps it for a linker");
+}
+
 const gpul_kernel_info *choose_kernel(const plan *p, const step_request *request)
 {
     size_t kernels = gpul_image_kernel_count(p->image), count = 0;
@@ -210,7 +221,7 @@ const gpul_kernel_info *choose_kernel(const plan *p, const step_request *request
     }
     if (count == 1 && !templates) return found;
     if (!kernels) {
-        fail(CODE_COMPILE_EMPTY, "%s has no kernel", p->source->path);
+        no_kernel(p->source, p->image);
         return NULL;
     }
     message *m;

@@ -232,7 +232,7 @@ static int inspect(const source_file *source, const element_list *elements, gpul
         print_kernel(source, image, k, s, module);
     }
     gpul_module_free(&module);
-    if (!count) fail(CODE_COMPILE_EMPTY, "%s has no kernel", source->path);
+    if (!count) no_kernel(source, image);
     else if (gpul_image_global_count(image) && !option_find(elements, OPT_DIRECTIVE)) {
         putchar('\n');
         print_globals(image);

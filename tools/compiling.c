@@ -194,6 +194,37 @@ static void report_warnings(const compile_job *job, const gpul_image *image, boo
                      warnings == 1 ? "" : "s");
 }
 
+/* The place of the option that a message is about. */
+static void blame_option(const compile_job *job, message *m)
+{
+    for (size_t i = 0; i < job->options->count && m->at.kind == PLACE_NONE; i++) {
+        const option_use *use = &job->options->items[i].use;
+        bool arch =
+                 m->code == CODE_COMPILE_ARCH && (use->id == OPT_ARCH || use->id == OPT_GPU_ARCH),
+             std = m->code == CODE_COMPILE_OPTION && use->id == OPT_STD && strstr(m->text, "--std"),
+             include = m->code == CODE_COMPILE_HEADER && use->id == OPT_INCLUDE &&
+                       strstr(m->text, use->text),
+             ptxas = m->code == CODE_COMPILE_OPTION && strstr(m->text, "the assembler") &&
+                     (use->id == OPT_PTXAS || use->id == OPT_XPTXAS);
+        if (arch || std || include || ptxas) message_at(m, place_of_option(use));
+        if (std) message_hint(m, "-std c++17; NVRTC takes c++11, c++14, c++17 and c++20");
+    }
+}
+
+/* Options of the assembler where it did not run. */
+static void report_unused(const compile_job *job, const gpul_image *image)
+{
+    const gpul_image_info *info = gpul_image_describe(image);
+    for (size_t i = 0; i < job->options->count && !info->cubin; i++) {
+        const option_use *use = &job->options->items[i].use;
+        if (use->id == OPT_PTXAS || use->id == OPT_XPTXAS)
+            inform(CODE_COMPILE_IGNORED, "%s %s ignored: ptxas did not run, as %s",
+                   option_shown(use->row), use->text,
+                   info->ltoir ? "LTO-IR was made"
+                               : mem_format("PTX only was made (%s)", info->arch));
+    }
+}
+
 static void count_errors(const compile_job *job, size_t before)
 {
     size_t errors = messages_errors() - before;
@@ -252,17 +283,14 @@ gpul_image *compile_source(compile_job *job)
     log_drain(NULL);
     if (status && job->cache_only && gpul_last_error()->code == CODE_CACHE_MISS) return NULL;
     if (status) {
-        message *m = library_message(&p);
-        for (size_t i = 0; i < job->options->count && m->code == CODE_COMPILE_ARCH; i++)
-            if (job->options->items[i].use.id == OPT_ARCH ||
-                job->options->items[i].use.id == OPT_GPU_ARCH)
-                message_at(m, place_of_option(&job->options->items[i].use));
+        blame_option(job, library_message(&p));
         count_errors(job, before);
         if (common.verbose && *gpul_last_error()->log)
             fprintf(stderr, "%s\n", gpul_last_error()->log);
         return NULL;
     }
     report_warnings(job, image, lists.werror);
+    report_unused(job, image);
     if (common.verbose) {
         const gpul_image_info *info = gpul_image_describe(image);
         if (*info->log) fprintf(stderr, "%s\n", info->log);

@@ -289,9 +289,9 @@ static bool check_grid(const plan *p, const step *s)
     const gpul_device_info *d = p->device;
     for (int i = 0; i < 3; i++) {
         if (!d->max_grid[i] || s->grid[i] <= d->max_grid[i]) continue;
+        unsigned long long allowed = d->max_grid[i];
         message *m = fail(CODE_LAUNCH_LIMIT, "grid %s: %llu blocks in %c; this device allows %llu",
-                          dims_text(s->grid), (unsigned long long)s->grid[i], "xyz"[i],
-                          (unsigned long long)d -> max_grid[i]);
+                          dims_text(s->grid), (unsigned long long)s->grid[i], "xyz"[i], allowed);
         if (s->request->grid.at.word) message_at_span(m, s->request->grid.at);
         message_note(m, "at most %llu x %llu x %llu blocks", (unsigned long long)d->max_grid[0],
                      (unsigned long long)d->max_grid[1], (unsigned long long)d->max_grid[2]);
@@ -341,6 +341,29 @@ static bool check_shared(const plan *p, const step *s)
     return false;
 }
 
+/* Where the kernel's text first uses the index of an axis; the kernel's name when that cannot be seen. */
+static place place_of_axis(const plan *p, const gpul_kernel_info *k, char axis)
+{
+    place at = place_of_kernel(p, k);
+    if (at.kind != PLACE_SOURCE || !p->source || !same_text(at.file, p->source->path)) return at;
+    const char *words[] = { mem_format("threadIdx.%c", axis), mem_format("blockIdx.%c", axis) };
+    for (unsigned line = at.line; line <= p->source->lines.count; line++) {
+        const char *whole = source_line(p->source, line), *comment = strstr(whole, "//"),
+                   *found = NULL;
+        for (int i = 0; i < 2; i++) {
+            const char *one = strstr(whole, words[i]);
+            if (one && (!found || one < found)) found = one;
+        }
+        if (found && (!comment || found < comment)) {
+            unsigned column = (unsigned)utf8_length(whole, (size_t)(found - whole)) + 1;
+            unsigned wide = (unsigned)utf8_length(found, strcspn(found, ";"));
+            return place_source(at.file, line, column, column + wide, whole);
+        }
+        if (*whole == '}') break; /* the kernel's end, as it is usually written */
+    }
+    return at;
+}
+
 static void warn_flat(const plan *p, const step *s, bool strict)
 {
     const gpul_kernel_info *k = s->kernel;
@@ -357,7 +380,7 @@ static void warn_flat(const plan *p, const step *s, bool strict)
                              "'%s' uses the %c index, but the launch is %s-dimensional (%s of %s)",
                              k->name, "xyz"[axis], axis == 1 ? "one" : "two", dims_text(s->grid),
                              dims_text(s->block));
-    message_at(m, place_of_kernel(p, k));
+    message_at(m, place_of_axis(p, k, "xyz"[axis]));
     message_note(m, "every thread will see %c = 0, so only the first %s is computed", "xyz"[axis],
                  axis == 1 ? "row" : "plane");
     for (uint32_t i = 0; i < k->param_count; i++) {

@@ -54,11 +54,21 @@ message *message_at_span(message *m, span at)
     return message_at(m, place_of(at));
 }
 
+/* Facts stand before advice, whenever they are found. */
+static void add_note(message *m, message_item note)
+{
+    size_t at = m->items.count;
+    *list_add(&m->items) = note;
+    for (; at && m->items.items[at - 1].kind == ITEM_HINT; at--)
+        m->items.items[at] = m->items.items[at - 1];
+    m->items.items[at] = note;
+}
+
 void message_note(message *m, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    *list_add(&m->items) = (message_item){ .kind = ITEM_NOTE, .text = mem_vformat(format, args) };
+    add_note(m, (message_item){ .kind = ITEM_NOTE, .text = mem_vformat(format, args) });
     va_end(args);
 }
 
@@ -66,8 +76,7 @@ void message_note_at(message *m, place at, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    *list_add(&m->items) =
-        (message_item){ .kind = ITEM_NOTE, .text = mem_vformat(format, args), .at = at };
+    add_note(m, (message_item){ .kind = ITEM_NOTE, .text = mem_vformat(format, args), .at = at });
     va_end(args);
 }
 

@@ -72,6 +72,7 @@ void plan_free(plan *p); /* contents */
 
 /* The stages of plan_bind. */
 const gpul_kernel_info *choose_kernel(const plan *p, const step_request *request);
+void no_kernel(const source_file *source, const gpul_image *image); /* the message */
 bool bind_step(plan *p, step *s);
 bool resolve_lengths(plan *p, step *s);
 bool bind_values(plan *p, step *s);

@@ -1,6 +1,7 @@
 /* The library's error record as messages of the command.  SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
+#include "request.h"
 #include "session.h"
 
 /* Is it the source file, perhaps by another path? */
@@ -79,7 +80,11 @@ static message *from_diagnostics(const plan *p, const gpul_error *e)
         const gpul_detail *d = &e->details[i];
         place at = place_of_detail(p, d);
         if (d->severity == GPUL_NOTE && last) {
-            message_note_at(last, at, "%s", d->text);
+            size_t kept = strlen(d->text);
+            bool log = ends_with(d->text, "; the log has them"); /* which -v shows */
+            if (log) kept -= strlen("; the log has them");
+            message_note_at(last, at, "%.*s%s", (int)kept, d->text,
+                            log ? common.verbose ? "" : " (see them with -v)" : "");
             continue;
         }
         last = message_new(d->severity == GPUL_ERROR ? SEVERITY_ERROR : SEVERITY_WARNING,

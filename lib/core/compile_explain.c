@@ -432,6 +432,16 @@ static gpul_status explain_option(gpul__compile *c, const gpul__run *run, const 
         "leave it out; options of nvcc's host compiler and linker have no meaning here");
 }
 
+/* The name of a file of -include that is not there, which the log says without a place. */
+static const char *missing_include(gpul__compile *c, const gpul__run *run)
+{
+    static const char words[] = "Command-line error: cannot open source file \"";
+    const char *at = strstr(run->log, words);
+    if (!at) return NULL;
+    at += sizeof words - 1;
+    return gpul__arena_strndup(&c->arena, at, strcspn(at, "\"\n"));
+}
+
 gpul_status gpul__compile_explain(gpul__compile *c, const gpul__run *run)
 {
     gpul__log_list log = { 0 };
@@ -442,7 +452,7 @@ gpul_status gpul__compile_explain(gpul__compile *c, const gpul__run *run)
         return gpul__no_memory();
     }
     const gpul__log_entry *first = causes.count ? causes.items[0].lead : NULL;
-    const char *undefined = first ? undefined_name(&c->arena, first) : NULL;
+    const char *undefined = first ? undefined_name(&c->arena, first) : NULL, *missing;
     gpul_status status;
     bool in_compile = !run->call || strcmp(run->call, "nvrtcCompileProgram") == 0;
     if (run->result == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE) {
@@ -461,6 +471,11 @@ gpul_status gpul__compile_explain(gpul__compile *c, const gpul__run *run)
         status = gpul_last_error()->status;
     } else if (first && first->origin == GPUL__LOG_TOOL) {
         status = explain_option(c, run, first->text);
+    } else if ((missing = missing_include(c, run)) != NULL) {
+        FAIL(GPUL__COMPILE_HEADER, c, run, "cannot find \"%s\", which is to be read first",
+             missing);
+        status =
+            gpul__hint("correct the path, or add the folder that holds it to the include folders");
     } else if (!in_compile || !first || run->result != NVRTC_ERROR_COMPILATION) {
         FAIL(GPUL__COMPILE_INTERNAL, c, run, "NVRTC %d.%d fails in %s: %s", c->nvrtc->major,
              c->nvrtc->minor, run->call ? run->call : "nvrtcCompileProgram",
@@ -517,15 +532,17 @@ gpul_status gpul__compile_fail_empty(gpul__compile *c, const char *log)
         const char *text = gpul__source_line_text(&c->source, line, &width);
         gpul__fail(GPUL__COMPILE_HOST, (.call = "gpul_compile", .log = log),
                    "%s has host code (%s, line %u) and no kernel", name, c->host.name, line);
-        gpul__detail(
-            &(gpul_detail){ .severity = GPUL_ERROR,
-                            .file = name,
-                            .line = line,
-                            .column = column,
-                            .end_column = column + gpul__characters(c->tokens.text + c->host.offset,
-                                                                    c->host.name_length),
-                            .text = "host code; there is no __global__ function",
-                            .source = text ? gpul__arena_strndup(&c->arena, text, width) : NULL });
+        gpul__detail(&(gpul_detail){
+            .severity = GPUL_ERROR,
+            .file = name,
+            .line = line,
+            .column = column,
+            .end_column =
+                column + gpul__characters(c->tokens.text + c->host.offset, c->host.name_length),
+            .text =
+                gpul__arena_printf(&c->arena, "this file has host code (%s, line %u) and no kernel",
+                                   c->host.name, line),
+            .source = text ? gpul__arena_strndup(&c->arena, text, width) : NULL });
         gpul__note(
             "gpulaunch does what main() would do: it allocates, copies, launches and reads back");
         return gpul__hint("put __global__ before the function that is to run on the device");
