@@ -15,6 +15,7 @@
 #include "render.h"
 #include "request.h"
 #include "sanitize.h"
+#include "suppress.h"
 #include "session.h"
 
 /* ---- Cases ---- */
@@ -192,6 +193,8 @@ int cmd_check(element_list *elements)
     expectations_update = option_find(elements, OPT_UPDATE) != NULL;
     const option_use *checker = option_find(elements, OPT_SANITIZE);
     if (checker && !sanitize_on_cpu(elements, checker)) return messages_status();
+    const option_use *hidden = option_find(elements, OPT_SUPPRESSIONS);
+    if (hidden && !suppressions_read(hidden)) return messages_status();
     uint64_t jobs = 1;
     if (!read_format(&list, option_find(elements, OPT_FORMAT)) ||
         !read_jobs(&jobs, option_find(elements, OPT_JOBS)) || !collect(&c, elements))

@@ -6,6 +6,7 @@
 #include "sanitize.h"
 #include "save.h"
 #include "show.h"
+#include "suppress.h"
 #include "timeline.h"
 
 typedef struct run_state {
@@ -159,6 +160,8 @@ int cmd_run(element_list *elements)
     const option_use *keep = option_find(elements, OPT_SAVE_DIRECTIVE);
     paths_trusted = option_find(elements, OPT_TRUST) != NULL;
     if (checker && !sanitize(elements, checker)) return 0;
+    const option_use *hidden = option_find(elements, OPT_SUPPRESSIONS);
+    if (hidden && !suppressions_read(hidden)) return 0;
     if (trace) {
         timeline_start();
         log_start(common.verbose);
@@ -176,6 +179,7 @@ int cmd_run(element_list *elements)
     bool data = results_use_stdout(&r.job.request) || (common.json && !common.json_file);
     if (data && summary_stream) summary_stream = stderr;
     int status = run_job(&r, elements, &build);
+    if (hidden) suppressions_tell();
     if (keep && status <= EXIT_CHECK && !save_directive(&source, &d, elements, keep))
         status = messages_status();
     timeline_phase("free and close");

@@ -325,6 +325,7 @@ bool execution_run_step(execution *x, size_t index)
     }
     if (good && timed) good = gpul_event_record(end, NULL) == GPUL_OK;
     if (good) good = gpul_sync(x->session->device) == GPUL_OK;
+    if (!good && findings_suppressed(x->plan)) good = gpul_sync(x->session->device) == GPUL_OK;
     bool too_long = limit_time(0, "", NULL);
     progress(NULL);
     capture_end(x->session, x->silent ? NULL : printf_stream());

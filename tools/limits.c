@@ -85,14 +85,15 @@ static bool right_behind(void)
     double seconds =
         (double)(now.tv_sec - last.tv_sec) + (double)(now.tv_nsec - last.tv_nsec) / 1e9;
     last = now;
-    return seconds < 0.1;
+    return seconds < 0.25;
 }
 
 static void on_interrupt(int number)
 {
     (void)number;
     bool again = right_behind();
-    if (held && (!interrupted || again)) {
+    if (interrupted && again) return;
+    if (held && !interrupted) {
         interrupted = 1;
         return;
     }

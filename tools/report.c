@@ -3,6 +3,7 @@
 
 #include "request.h"
 #include "session.h"
+#include "suppress.h"
 
 /* Is it the source file, perhaps by another path? */
 static bool is_source(const plan *p, const char *file)
@@ -155,6 +156,7 @@ bool finding_message(const plan *p, const char *line)
         if (!at.line) return false;
     }
     sentence += strlen("warning: ");
+    if (suppression_covers(sentence, at.file, at.line, true)) return true;
     size_t length = ptx > sentence ? (size_t)(ptx - sentence) : strlen(sentence);
     message *m =
         warn(CODE_EXECUTE_FINDING, "%s", in_this_file(p, mem_copy(sentence, length), at.file));
@@ -174,10 +176,14 @@ static message *from_findings(const plan *p, const gpul_error *e)
     for (size_t i = 0; i < e->detail_count; i++) {
         const gpul_detail *d = &e->details[i];
         place at = place_of_detail(p, d);
-        if (d->severity == GPUL_NOTE && last) {
-            message_note_at(last, at, "%s", d->text);
+        if (d->severity == GPUL_NOTE) {
+            if (last) message_note_at(last, at, "%s", d->text);
             continue;
         }
+        last = NULL;
+        if (suppression_covers(mem_format("%.*s%s", kernel, e->message, d->text), d->file, d->line,
+                               true))
+            continue;
         last = message_new(d->severity == GPUL_WARNING ? SEVERITY_WARNING : SEVERITY_ERROR, e->code,
                            "%.*s%s", kernel, e->message, in_this_file(p, d->text, d->file));
         last->layer = gpul_layer_text(e->layer);
@@ -189,10 +195,29 @@ static message *from_findings(const plan *p, const gpul_error *e)
     return first;
 }
 
+bool findings_suppressed(const plan *p)
+{
+    const gpul_error *e = gpul_last_error();
+    const char *end = strstr(e->message, "': ");
+    if (e->code != CODE_EXECUTE_FINDING || !e->detail_count || !end) return false;
+    for (size_t i = 0; i < e->detail_count; i++) {
+        const gpul_detail *d = &e->details[i];
+        if (d->severity == GPUL_ERROR &&
+            !suppression_covers(
+                mem_format("%.*s%s", (int)(end + 3 - e->message), e->message, d->text), d->file,
+                d->line, false))
+            return false;
+    }
+    from_findings(p, e); /* warnings among them, and the count */
+    return true;
+}
+
 message *library_message(const plan *p)
 {
     const gpul_error *e = gpul_last_error();
-    if (e->code == CODE_EXECUTE_FINDING && e->detail_count) return from_findings(p, e);
+    message *findings =
+        e->code == CODE_EXECUTE_FINDING && e->detail_count ? from_findings(p, e) : NULL;
+    if (findings) return findings;
     bool diagnostics = false;
     for (size_t i = 0; i < e->detail_count; i++)
         diagnostics |= e->layer == GPUL_LAYER_COMPILE && e->details[i].severity == GPUL_ERROR &&

@@ -290,7 +290,7 @@ bool option_allowed_in_file(const option_use *use)
     static const option_id own[] = { OPT_CASE,      OPT_NO_DIRECTIVES, OPT_TRUST,
                                      OPT_DEVICE,    OPT_REQUIRE_GPU,   OPT_SANITIZE,
                                      OPT_DRY_RUN,   OPT_SAVE_CASE,     OPT_SAVE_DIRECTIVE,
-                                     OPT_ARGS_FROM, OPT_TRACE };
+                                     OPT_ARGS_FROM, OPT_TRACE,         OPT_SUPPRESSIONS };
     if (same_text(use->row->group, "every command") || same_text(use->row->group, "measuring"))
         return false;
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)

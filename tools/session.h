@@ -31,6 +31,8 @@ void log_drain(const plan *p); /* NULL: nothing runs yet */
 message *library_message(const plan *p);
 /* A line of the log that tells a finding of the CPU device, as a warning at its place; false: it is none. */
 bool finding_message(const plan *p, const char *line);
+/* Whether the last error is that of checkers and each of its errors is suppressed: then nothing is wrong. */
+bool findings_suppressed(const plan *p);
 
 /* Kernel printf between begin and end goes to `to` (NULL: nowhere), whichever device runs. */
 void capture_begin(const session *s);
