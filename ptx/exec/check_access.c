@@ -88,12 +88,17 @@ static void look_at(const look *k, int lane)
 {
     const block_check *c = k->c;
     uint32_t first = (uint32_t)(k->offsets[lane] >> c->shift);
+    /* The bytes of one word mostly have one tag, and are one finding. */
+    uint32_t wrote_before = 0, read_before = 0;
     for (uint32_t g = first; g < first + k->per; g++) {
         if (!(c->checks & PTX_CHECK_RACES)) continue;
         uint32_t wrote = c->writer[g], read = c->reader[g];
-        if (wrote >= c->epoch << TAG_SHIFT) compare(k, lane, wrote, CHECK_WRITES);
-        if (k->action != CHECK_READS && read >= c->epoch << TAG_SHIFT)
+        if (wrote >= c->epoch << TAG_SHIFT && wrote != wrote_before)
+            compare(k, lane, wrote, CHECK_WRITES);
+        if (k->action != CHECK_READS && read >= c->epoch << TAG_SHIFT && read != read_before)
             compare(k, lane, read, CHECK_READS);
+        wrote_before = wrote;
+        read_before = read;
     }
 }
 

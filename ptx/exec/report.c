@@ -603,7 +603,12 @@ static void write_brief(const launch *l, const ptx_finding *f, gpul__str *out)
 
 static void write_count(const launch *l, const ptx_finding *f, gpul__str *out)
 {
-    if (atomic_load(&l->cut)) gpul__str_printf(out, "; at least %" PRIu64 " threads", f->threads);
+    /* What a checker finds a thread may do several times. */
+    if (f->kind > PTX_FAULT_EXITED_LANES && f->threads > 1)
+        gpul__str_printf(out, "; %" PRIu64 " times in all", f->threads);
+    else if (f->kind > PTX_FAULT_EXITED_LANES) return;
+    else if (atomic_load(&l->cut))
+        gpul__str_printf(out, "; at least %" PRIu64 " threads", f->threads);
     else if (f->threads > 1) gpul__str_printf(out, "; %" PRIu64 " threads in all", f->threads);
 }
 
